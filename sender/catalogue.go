@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net/http"
 	"net/textproto"
 	"path"
 	"slices"
@@ -100,15 +99,8 @@ func Presets() []Preset {
 	return slices.SortedFunc(maps.Values(presets()), func(a, b Preset) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// A Sample is an event as a sender would send it, before it is signed.
-type Sample struct {
-	Name   string // of the event, as the sender calls it
-	Header http.Header
-	Body   []byte
-}
-
-// Samples returns samples of what the sender sends.
-func (p *Preset) Samples() (samples []Sample) {
+// Samples returns samples of what the sender sends, before it is signed.
+func (p *Preset) Samples() (samples []sluice.Sample) {
 	folder := path.Join("known", p.Name)
 	files, _ := folders.ReadDir(folder) // none: it has no samples
 	for _, f := range files {
@@ -120,7 +112,13 @@ func (p *Preset) Samples() (samples []Sample) {
 		r := bufio.NewReader(bytes.NewReader(content))
 		header, _ := textproto.NewReader(r).ReadMIMEHeader() // a test reads all of them
 		body, _ := io.ReadAll(r)
-		samples = append(samples, Sample{name, http.Header(header), bytes.TrimSuffix(body, []byte("\n"))})
+		s := sluice.Sample{Name: name, Headers: make(map[string]string), Body: strings.TrimSuffix(string(body), "\n")}
+		for name := range header {
+			s.Headers[name] = header.Get(name)
+		}
+		s.ContentType = s.Headers["Content-Type"]
+		delete(s.Headers, "Content-Type")
+		samples = append(samples, s)
 	}
 	return samples
 }

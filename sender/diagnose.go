@@ -70,8 +70,8 @@ func (v *Verifier) guesses(c *Call, others map[string]string) (all [][]guess) {
 		all = append(all, v.otherWritings(c, secret))
 	}
 	for _, name := range slices.Sorted(maps.Keys(others)) {
-		if !slices.Contains(v.secrets, others[name]) {
-			all = append(all, []guess{{v.with(others[name]), c, "It would fit with another secret: that of " + name + "."}})
+		if secret := others[name]; !slices.Contains(v.secrets, secret) {
+			all = append(all, []guess{{v.with(secret), c, "It would fit with another secret: that of " + name + "."}})
 		}
 	}
 	return all

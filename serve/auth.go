@@ -125,16 +125,24 @@ func newUses(e *jetstream.Engine, log *slog.Logger) *uses {
 // created says whether it did; password is set if it was generated. The server is not ready
 // before.
 func (s *Server) CreateAdmin(ctx context.Context) (created bool, password string, err error) {
-	select {
-	case <-s.engine.SetUp():
-	case <-ctx.Done():
-		return false, "", ctx.Err()
+	if err := s.untilSetUp(ctx); err != nil {
+		return false, "", err
 	}
 	if s.cfg.AuthIssuer == "" {
 		created, password, err = iam.Bootstrap(ctx, s.engine.Accounts, s.opts.AdminPassword)
 	}
 	s.admin.Store(err == nil)
 	return created, password, err
+}
+
+// untilSetUp waits until the engine is set up.
+func (s *Server) untilSetUp(ctx context.Context) error {
+	select {
+	case <-s.engine.SetUp():
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // checkAdminPassword rejects a weak first password if it is known that there is no admin.

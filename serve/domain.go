@@ -153,10 +153,8 @@ func (s *Server) openDoors(ctx context.Context) error {
 	}()
 	for _, name := range s.domains.names {
 		go func() {
-			select {
-			case <-s.engine.SetUp():
+			if s.untilSetUp(ordering) == nil {
 				s.domains.order(ordering, name)
-			case <-ordering.Done():
 			}
 		}()
 	}

@@ -18,7 +18,6 @@ import (
 	"sluice/config"
 	"sluice/expression"
 	"sluice/lane"
-	"sluice/limit"
 	"sluice/portal"
 	"sluice/portal/page"
 	"sluice/webhook/trust"
@@ -181,7 +180,7 @@ func (s *Server) warnings() []string {
 }
 
 // newPortal makes the portal. It calls webhooks through the API, as other callers do.
-func (s *Server) newPortal(provider page.Provider, users *limit.Shares[string]) *portal.Portal {
+func (s *Server) newPortal(provider page.Provider) *portal.Portal {
 	opts := portal.Options{
 		Commands:  s.commands,
 		Sessions:  s.engine.PortalSessions,
@@ -190,7 +189,7 @@ func (s *Server) newPortal(provider page.Provider, users *limit.Shares[string]) 
 		Identify:  s.directory.Identify,
 		Note:      s.directory.Note,
 		Receive:   func(w http.ResponseWriter, r *http.Request) { s.api.ServeHTTP(w, r) },
-		Users:     users,
+		Users:     s.users,
 		Tail:      s.engine.Journal,
 		Stopping:  s.stopping,
 		Reference: func() ([]byte, error) { return s.api.OpenAPI() },

@@ -93,6 +93,9 @@ type Server struct {
 	receiver    *receive.Receiver
 	commands    command.Set
 	runner      *pipeline.Runner
+	slots       *limit.Slots          // for all calls
+	users       *limit.Shares[string] // of them
+	bodies      *limit.Bodies         // of them
 	api         *api.API
 	http        *http.Server
 	certificate certificates    // nil without TLS
@@ -301,9 +304,7 @@ func (s *Server) startWork(ctx context.Context) error {
 		s.work.Go(func() { work(running) })
 	}
 	s.work.Go(func() {
-		select {
-		case <-s.engine.SetUp():
-		case <-serving.Done():
+		if s.untilSetUp(serving) != nil {
 			return
 		}
 		if dir != "" {

@@ -61,7 +61,8 @@ func (s *Server) webhookStatsCommand() command.Command {
 				}
 				for j := range all[i].Types {
 					kind := &all[i].Types[j]
-					countListeners(kind, s.engine.Queue.Listeners.Of(sluice.EventPrefix+all[i].EventKey, kind.Type), cover)
+					names := s.engine.Queue.Listeners.Of(sluice.EventPrefix+all[i].EventKey, kind.Type)
+					countListeners(kind, names, cover)
 				}
 			}
 			return all, nil

@@ -34,9 +34,9 @@ func (s *Server) wire() {
 	s.minutes.Expects = s.webhooks.Expects
 	s.trusts = s.newTrusts()
 	s.webhooks.MaxKeep, s.webhooks.Trusts, s.webhooks.BaseURL = s.cfg.EventMaxAge, s.trusts, s.baseURL
-	slots, bodies := limit.NewSlots(s.cfg.MaxInFlight), s.newBodies()
+	s.slots, s.bodies = limit.NewSlots(s.cfg.MaxInFlight), s.newBodies()
 	s.engine.Journal.BoundSearches(limit.NewMemory(sharesOf(s.cfg).searches, s.pressure))
-	s.receiver = s.newReceiver(slots, bodies)
+	s.receiver = s.newReceiver()
 	s.keeper = quarantine.NewKeeper(quarantine.Options{
 		Store: s.engine.Quarantine, Receiver: s.receiver, Log: s.opts.Log, Seen: s.directory.NotePayload,
 	})
@@ -47,21 +47,14 @@ func (s *Server) wire() {
 			AllowNetworks: s.cfg.HTTPAllow, Spans: s.spans,
 		}, Mail: step.MailOptions{Server: s.cfg.MailServer(), From: s.cfg.MailFrom, AllowNetworks: s.cfg.HTTPAllow},
 	})
-	users := limit.NewShares[string](max(1, s.cfg.MaxInFlight/8))
-	s.api = s.newAPI(issuer, s.newPortal(provider, users), bounds{slots, users, bodies})
+	s.users = limit.NewShares[string](max(1, s.cfg.MaxInFlight/8))
+	s.api = s.newAPI(issuer, s.newPortal(provider))
 }
 
 // maxLingering is how many calls may wait for longer than result-wait, as many as polls are held.
 const maxLingering = 2048
 
-// bounds limit what all calls together may take.
-type bounds struct {
-	slots  *limit.Slots
-	users  *limit.Shares[string]
-	bodies *limit.Bodies
-}
-
-func (s *Server) newAPI(issuer http.Handler, pages *portal.Portal, b bounds) *api.API {
+func (s *Server) newAPI(issuer http.Handler, pages *portal.Portal) *api.API {
 	o := api.Options{
 		Commands:        s.commands,
 		Results:         s.engine.Results,
@@ -84,9 +77,9 @@ func (s *Server) newAPI(issuer http.Handler, pages *portal.Portal, b bounds) *ap
 		ForwardedHeader: s.cfg.ForwardedHeader,
 		CertHeader:      http.CanonicalHeaderKey(s.cfg.ClientCertificateHeader),
 		CORSOrigins:     s.cfg.CORSOrigins,
-		Slots:           b.slots,
-		Users:           b.users,
-		Bodies:          b.bodies,
+		Slots:           s.slots,
+		Users:           s.users,
+		Bodies:          s.bodies,
 		Streams:         s.newStreams(),
 		Log:             s.opts.Log,
 	}
@@ -118,7 +111,7 @@ func (s *Server) newDirectory() *iam.Directory {
 	})
 }
 
-func (s *Server) newReceiver(slots *limit.Slots, bodies *limit.Bodies) *receive.Receiver {
+func (s *Server) newReceiver() *receive.Receiver {
 	return receive.New(receive.Needs{
 		Find:  receive.Find{WebhookFinder: s.webhooks, Used: s.uses.webhooks.NotePart},
 		Trust: receive.Trust{Trusts: s.trusts, BaseURL: s.baseURL, Learn: s.webhooks.Learn},
@@ -127,8 +120,8 @@ func (s *Server) newReceiver(slots *limit.Slots, bodies *limit.Bodies) *receive.
 			Batches:    s.engine.Batches,
 			Namespace:  s.cfg.Namespace,
 			Redact:     s.cfg.RedactHeaders,
-			Bodies:     bodies,
-			Slots:      slots,
+			Bodies:     s.bodies,
+			Slots:      s.slots,
 			PublicURL:  s.publicURL(),
 			Answering:  s.answering,
 			ResultWait: s.cfg.ResultWait,

@@ -53,8 +53,8 @@ func (s *Store) try(ctx context.Context, t sluice.Trust, entered bool) error {
 	if err == nil {
 		err = made.Missing // where calls come it is left out; here it is a mistake
 	}
-	if err == nil && made.Verifier != nil && entered {
-		err = made.Verifier.CheckKind()
+	if err == nil && entered {
+		err = made.CheckKind()
 	}
 	if sluice.NotFound.Is(err) {
 		return sluice.AsError(err).About("signingSecret").WithStatus(400) // of the secret, not of the webhook

@@ -36,7 +36,7 @@ func (s *Store) show(ctx context.Context, h sluice.Webhook) sluice.WebhookView {
 		v.Warnings = append(v.Warnings,
 			"A signing secret is gone, and calls are checked without it: "+firstReason(g.Missing))
 	}
-	if g.Verifier != nil {
+	if g.HasSender() {
 		v.SigningSecrets = new(g.Secrets())
 	}
 	if g.IDs != nil {

@@ -10,10 +10,9 @@ import (
 )
 
 type signParams struct {
-	EventKey    string `json:"eventKey" required:"true" audit:"yes" names:"event" doc:"Event key of the webhook."`
-	ContentType string `json:"contentType" doc:"Media type of the payload. Default application/json."`
-	Sample      string `json:"sample" doc:"Name of a sample of the provider, such as push, that is sent with the headers of the provider and a new delivery id; a payload that is given takes the place of that of the sample."`
-	Payload     string `json:"payload" body:"only" doc:"The payload, as its sender would send it."`
+	EventKey string `json:"eventKey" required:"true" audit:"yes" names:"event" doc:"Event key of the webhook."`
+
+	trust.Wish
 }
 
 func signCommand(hooks *Store) command.Command {
@@ -31,11 +30,9 @@ func signCommand(hooks *Store) command.Command {
 			if err != nil {
 				return call, err
 			}
-			if g.Verifier != nil && g.Verifier.SendsSecret() && !g.MayUse(sluice.UserFrom(ctx), hook.EventKey) {
+			if g.SendsSecret() && !g.MayUse(sluice.UserFrom(ctx), hook.EventKey) {
 				return call, sluice.NotPermitted(sluice.MayUseSecrets)
 			}
-			return g.Sign(hooks.receiveURL(hook.OpenToken(time.Now())), trust.Wish{
-				ContentType: p.ContentType, Sample: p.Sample, Payload: p.Payload,
-			}, time.Now())
+			return g.Sign(hooks.receiveURL(hook.OpenToken(time.Now())), p.Wish, time.Now())
 		}, command.Missing(Missing))
 }

@@ -18,7 +18,7 @@ const handshakeRetry = 5 * time.Second
 // handshake returns the answer to a call that is a handshake of its sender, nil if it
 // is none. By then the subscription is confirmed and a learned secret is stored.
 func (rc *Receiver) handshake(ctx context.Context, c *checked, call *sender.Call) (*sender.Answer, error) {
-	answer, err := c.trust.Handshake(ctx, call, c.at)
+	answer, err := c.trust.Handshake(ctx, call, c.at, c.trust.VerifyToken)
 	if answer == nil || err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func (rc *Receiver) handshake(ctx context.Context, c *checked, call *sender.Call
 	if c.trust, err = rc.Trust.Of(ctx, &c.hook); err != nil {
 		return nil, err
 	}
-	return c.trust.Handshake(ctx, call, c.at)
+	return c.trust.Handshake(ctx, call, c.at, c.trust.VerifyToken)
 }
 
 // receiveGreeting answers methods that are handshakes of some senders, and nothing else.

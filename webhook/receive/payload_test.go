@@ -11,6 +11,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"sluice/sender"
 	"sluice/webhook/form"
 	"sluice/webhook/trust"
 
@@ -43,7 +44,7 @@ func FuzzEvent(f *testing.F) {
 			t.Fatalf("%q is malformed: %v", rawQuery, err)
 		}
 		c := &newPlace().checked
-		c.request, c.query, c.body, c.trust = r, parsed, body, new(trust.Trust)
+		c.request, c.query, c.body, c.trust = r, parsed, body, &trust.Trust{Verifier: new(sender.Verifier)}
 		c.hook = sluice.Webhook{UUID: "secret", EventKey: "webhook.fuzz", PayloadType: payloadType}
 		receiver := New(Needs{Accept: Accept{Namespace: "default"}, Observe: Observe{Log: slog.New(slog.DiscardHandler)}})
 		data := receiver.event(c).AppendJSON(nil)

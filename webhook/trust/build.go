@@ -10,15 +10,14 @@ import (
 	"sluice/spelling"
 )
 
-// A Trust checks the calls of one webhook. It does not change. The zero Trust demands nothing
-// but the token.
+// A Trust checks the calls of one webhook. It does not change.
 type Trust struct {
 	sluice.Trust
+	*sender.Verifier // accepts everything if calls are not signed
 
-	Verifier *sender.Verifier // nil: calls are not signed
-	IDs      *sender.Dedupe   // nil: calls have no ids
-	Where    string           // where calls have their ids, as the parameter dedupe has it
-	Missing  error            // why a secret is left out; nil: all are there
+	IDs     *sender.Dedupe // nil: calls have no ids
+	Where   string         // where calls have their ids, as the parameter dedupe has it
+	Missing error          // why a secret is left out; nil: all are there
 
 	version time.Time      // of the webhook
 	secrets []string       // that calls are signed with; those stored elsewhere as they were then
@@ -35,9 +34,9 @@ func (g *Trusts) Build(ctx context.Context, t sluice.Trust) (*Trust, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := &Trust{Trust: t, secrets: secrets, Where: t.Dedupe, Missing: missing}
+	made := &Trust{Trust: t, Verifier: new(sender.Verifier), secrets: secrets, Where: t.Dedupe, Missing: missing}
 	preset, err := PresetOf(t)
-	if err == nil && (t.Provider != "" || t.Signature != nil) {
+	if err == nil && made.HasSender() {
 		made.Verifier, err = sender.New(preset, secrets, g.Keys)
 	}
 	if err != nil {
@@ -50,6 +49,9 @@ func (g *Trusts) Build(ctx context.Context, t sluice.Trust) (*Trust, error) {
 	}
 	return made, made.complete()
 }
+
+// HasSender reports whether it is said who calls.
+func (g *Trust) HasSender() bool { return g.Provider != "" || g.Signature != nil }
 
 // complete prepares what does not depend on the sender.
 func (g *Trust) complete() (err error) {

@@ -3,27 +3,10 @@ package trust
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"sluice"
 	"sluice/sender"
 )
-
-// Verify rejects a call with a wrong signature.
-func (g *Trust) Verify(ctx context.Context, call *sender.Call, at time.Time) error {
-	if g.Verifier == nil {
-		return nil
-	}
-	return g.Verifier.Verify(ctx, call, at)
-}
-
-// Handshake returns the answer to a call that is a handshake of the sender, nil if it is none.
-func (g *Trust) Handshake(ctx context.Context, call *sender.Call, at time.Time) (*sender.Answer, error) {
-	if g.Verifier == nil {
-		return nil, nil
-	}
-	return g.Verifier.Handshake(ctx, call, at, g.VerifyToken)
-}
 
 // CheckPayload rejects a payload that does not meet the schema. That costs memory, which grow gets
 // hold of.
@@ -70,12 +53,4 @@ func (g *Trust) Footprint(payload []byte) int64 {
 		return 0
 	}
 	return g.schema.footprint(payload)
-}
-
-// Masked returns the headers that carry a secret of the sender.
-func (g *Trust) Masked() []string {
-	if g.Verifier == nil {
-		return nil
-	}
-	return g.Verifier.Masked()
 }

@@ -48,7 +48,7 @@ func New(o Options) *Trusts {
 }
 
 // nothing is the trust of webhooks that demand nothing but their token.
-var nothing = new(Trust)
+var nothing = &Trust{Verifier: new(sender.Verifier)}
 
 // Of returns the trust of a webhook.
 func (g *Trusts) Of(ctx context.Context, hook *sluice.Webhook) (*Trust, error) {
