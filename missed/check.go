@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/value"
 )
 
 // A shape says where the reply about a webhook has what, by the paths of members.
@@ -20,7 +22,7 @@ type shape struct {
 	URL     string
 	Types   string // a list of texts, or of objects with names; *_events: members that are true
 	Active  string // has the value When while the sender calls
-	When    any
+	When    string
 	Expires string
 }
 
@@ -94,15 +96,13 @@ func (f *Finder) Check(ctx context.Context, hook sluice.Webhook) (found sluice.S
 func (f *Finder) look(ctx context.Context, a *api) (found sluice.Subscription, err error) {
 	err = a.logIn(ctx)
 	s := a.shape()
-	var reply map[string]any
+	var reply []byte
 	if err == nil {
-		_, err = a.get(ctx, a.hook+s.Query, &reply)
+		reply, _, err = a.ask(ctx, http.MethodGet, a.hook+s.Query, nil)
 	}
-	address, _ := member(reply, s.URL).(string)
+	address, active := text(reply, s.URL), strings.Trim(string(member(reply, s.Active)), `"`)
 	found.Types = typesOf(reply, s.Types)
-	if text, ok := member(reply, s.Expires).(string); ok {
-		found.Expires, _ = time.Parse(time.RFC3339, text) // zero: it does not say
-	}
+	found.Expires, _ = time.Parse(time.RFC3339, text(reply, s.Expires)) // zero: it does not say
 	found.URL = serverOf(address)
 	e := sluice.AsError(err)
 	switch {
@@ -117,7 +117,7 @@ func (f *Finder) look(ctx context.Context, a *api) (found sluice.Subscription, e
 	case !f.isOurs(&a.webhook, address):
 		found.State = sluice.SubscriptionElsewhere
 		found.Message = fmt.Sprintf("%s calls %s with another address than those of this webhook.", a.title, found.URL)
-	case s.Active != "" && member(reply, s.Active) != nil && member(reply, s.Active) != s.When:
+	case s.Active != "" && active != "" && active != "null" && active != s.When:
 		found.State, found.Message = sluice.SubscriptionDisabled, a.title+" has turned the webhook off."
 	default:
 		found.State, found.Message = sluice.SubscriptionActive, a.title+" calls this webhook."
@@ -143,27 +143,22 @@ func serverOf(address string) string {
 }
 
 // typesOf returns the types of events that a webhook gets.
-func typesOf(reply map[string]any, path string) (types []string) {
+func typesOf(reply []byte, path string) (types []string) {
 	if ending, each := strings.CutPrefix(path, "*"); each {
-		for name, value := range reply {
-			if value == true && strings.HasSuffix(name, ending) {
-				types = append(types, name)
+		for p := range value.Parts(reply) {
+			if p.Name != nil && string(p.Value) == "true" && strings.HasSuffix(p.Text(), ending) {
+				types = append(types, p.Text())
 			}
 		}
 		slices.Sort(types)
 		return types
 	}
-	switch given := member(reply, path).(type) {
-	case string:
-		types = strings.Split(given, ",")
-	case []any:
-		for _, item := range given {
-			text, isText := item.(string)
-			if !isText {
-				text, _ = member(item, "name").(string)
-			}
-			types = append(types, text)
-		}
+	given := member(reply, path)
+	if list := value.Scalar(given); list != "" {
+		return strings.Split(list, ",")
+	}
+	for item := range value.Elements(given) {
+		types = append(types, cmp.Or(value.Scalar(item), text(item, "name")))
 	}
 	return types
 }

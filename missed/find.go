@@ -165,13 +165,10 @@ func (a *api) sent(ctx context.Context, from, to time.Time) (sent []delivery, er
 
 // list shows what a sender has sent to see.
 func (a *api) list(ctx context.Context, from, to time.Time, see func(delivery) bool) error {
-	if special := listers[a.sender]; special != nil {
-		return special(ctx, a, from, to, see)
-	}
 	l, types := a.List, []string(nil)
 	if l.Type != "" {
-		var hook map[string]any
-		if _, err := a.get(ctx, a.hook, &hook); err != nil {
+		hook, _, err := a.ask(ctx, http.MethodGet, a.hook, nil)
+		if err != nil {
 			return err
 		}
 		if types = typesOf(hook, a.shape().Types); text(hook, "event_payload") == "thin" {
@@ -213,7 +210,7 @@ func (f *Finder) fill(ctx context.Context, a *api, d delivery, dryRun bool) (sta
 	if a.Names != "" {
 		order = map[string][]string{a.Names: {a.id}}
 	}
-	switch err := a.post(ctx, a.fill(a.Resend, d.ref, d.time, d.time), order, nil); {
+	switch _, _, err := a.call(ctx, http.MethodPost, a.fill(a.Resend, d.ref, d.time, d.time), order); {
 	case errors.Is(err, errGone):
 		return sluice.MissedGone, nil
 	case err != nil:
@@ -225,7 +222,7 @@ func (f *Finder) fill(ctx context.Context, a *api, d delivery, dryRun bool) (sta
 // fetch takes the event of a delivery from the sender's API.
 func (f *Finder) fetch(ctx context.Context, a *api, d delivery) (state string, err error) {
 	if d.event == nil {
-		_, err = a.call(ctx, http.MethodGet, d.at, nil, &d.event)
+		d.event, _, err = a.call(ctx, http.MethodGet, d.at, nil)
 	}
 	switch {
 	case errors.Is(err, errGone):

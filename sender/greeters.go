@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+
+	"sluice/value"
 )
 
 // maxLearned bounds a secret that the sender sends.
@@ -39,12 +41,12 @@ func greetAsana(g greeting) *Answer {
 
 // greetDiscord answers PING: that of webhook events with 204, that of interactions with PONG.
 func greetDiscord(g greeting) *Answer {
-	kind := string(lookup(g.Body, []string{"type"}))
+	kind := string(value.Lookup(g.Body, "type"))
 	switch {
 	case g.Method != http.MethodPost:
 	case kind == "0":
 		return &Answer{Status: http.StatusNoContent, Header: jsonHeader()}
-	case kind == "1" && lookup(g.Body, []string{"event"}) == nil:
+	case kind == "1" && value.Lookup(g.Body, "event") == nil:
 		return &Answer{Status: http.StatusOK, Header: jsonHeader(), Body: []byte(`{"type":1}`)}
 	}
 	return nil
