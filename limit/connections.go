@@ -96,7 +96,7 @@ func (l *Listener) enter(accepted net.Conn) net.Conn {
 	if err != nil || Contains(l.Proxies, peer.Addr().Unmap()) {
 		return c
 	}
-	network := networkOf(peer.Addr())
+	network := networkOf(peer.Addr(), 32)
 	if !l.shares.Enter(network) {
 		return nil
 	}

@@ -29,7 +29,9 @@ func FuzzAccess(f *testing.F) {
 		f.Fatal(err)
 	}
 	// Signed by the right key, and of a session that is over: one step from good.
-	signed, err := signing.sign(issuer.accessClaims(&sluice.Client{ID: publicID}, issue{user: userName}, time.Now(), time.Now().Add(time.Hour)), accessType)
+	signed, err := signing.sign(issuer.accessClaims(issue{
+		user: userName, client: &sluice.Client{ID: publicID}, session: new(sluice.Session), now: time.Now(), expires: time.Now().Add(time.Hour),
+	}), accessType)
 	if err != nil {
 		f.Fatal(err)
 	}

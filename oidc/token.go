@@ -32,12 +32,15 @@ type request struct {
 // An issue is what a grant has decided to issue.
 type issue struct {
 	user    string // whom the tokens stand for
-	client  bool   // the client itself is the user
 	roles   []string
-	scope   string          // that of the request
 	session *sluice.Session // nil for a client that asks for itself
 	refresh string          // the refresh token; empty: none
 	nonce   string          // of the ID token
+
+	// What the request says, and the endpoint.
+	client       *sluice.Client
+	scope        string
+	now, expires time.Time
 }
 
 // An answer is the body of a successful request (RFC 6749, 5.1).
@@ -100,32 +103,34 @@ func (i *Issuer) exchange(r *http.Request, form map[string]string, login *sluice
 	if err != nil {
 		return nil, err
 	}
-	issue.scope = asked.scope
+	issue.client, issue.scope = client, asked.scope
 	if !mayRefresh(client) {
 		issue.refresh = ""
 	}
-	return i.answer(r.Context(), client, issue)
+	return i.answer(r.Context(), issue)
 }
 
-func (i *Issuer) answer(ctx context.Context, client *sluice.Client, is issue) (*answer, error) {
+func (i *Issuer) answer(ctx context.Context, is issue) (*answer, error) {
 	key, err := i.keys.signing(ctx)
 	if err != nil {
 		return nil, err
 	}
-	now := i.now()
-	expires := now.Add(i.AccessTTL)
-	if is.session != nil && is.session.Expires.Before(expires) {
-		expires = is.session.Expires
+	is.now = i.now()
+	is.expires = is.now.Add(i.AccessTTL)
+	if is.session != nil && is.session.Expires.Before(is.expires) {
+		is.expires = is.session.Expires
 	}
-	a := &answer{TokenType: "Bearer", ExpiresIn: seconds(expires.Sub(now)), Scope: is.scope, RefreshToken: is.refresh}
-	if a.AccessToken, err = key.sign(i.accessClaims(client, is, now, expires), accessType); err != nil {
+	a := &answer{
+		TokenType: "Bearer", ExpiresIn: seconds(is.expires.Sub(is.now)), Scope: is.scope, RefreshToken: is.refresh,
+	}
+	if a.AccessToken, err = key.sign(i.accessClaims(is), accessType); err != nil {
 		return nil, err
 	}
 	if is.refresh != "" {
-		a.RefreshExpiresIn = seconds(is.session.Expires.Sub(now))
+		a.RefreshExpiresIn = seconds(is.session.Expires.Sub(is.now))
 	}
 	if hasScope(is.scope, "openid") {
-		claims := i.idClaims(client, is, now, expires)
+		claims := i.idClaims(is)
 		claims.AccessHash = accessHash(a.AccessToken)
 		a.IDToken, err = key.sign(claims, idType)
 	}

@@ -240,6 +240,8 @@ func signatureBase(c *Call, input *signatureMember) (string, error) {
 	return b.String() + `"@signature-params": ` + input.text, nil
 }
 
+var standardPorts = map[string]string{"https": ":443", "http": ":80"}
+
 // component returns the value of a component of a call.
 func (c *Call) component(of component) (string, bool) {
 	scheme, rest, _ := strings.Cut(c.URL, "://")
@@ -266,8 +268,7 @@ func (c *Call) component(of component) (string, bool) {
 	case "@scheme":
 		return strings.ToLower(scheme), true
 	case "@authority":
-		standard := map[string]string{"https": ":443", "http": ":80"}[strings.ToLower(scheme)]
-		return strings.TrimSuffix(strings.ToLower(authority), standard), true
+		return strings.TrimSuffix(strings.ToLower(authority), standardPorts[strings.ToLower(scheme)]), true
 	case "@request-target":
 		return target, true
 	case "@path":
