@@ -166,7 +166,7 @@ func TestAClientsSecretIsShownOnce(t *testing.T) {
 			t.Errorf("the secret is shown again: %v", answer)
 		}
 	}
-	if client, err := d.Client(t.Context(), "ci"); err != nil || client.Secret != hashSecret(secret) {
+	if client, err := d.Client(t.Context(), "ci"); err != nil || client.Secret != sluice.HashSecret(secret) {
 		t.Errorf("the secret was changed by an edit (%v)", err)
 	}
 	renewed := must(t, d, "admin", "iam.client.put", `{"clientId":"ci","renew":true}`)

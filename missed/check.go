@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -103,7 +102,7 @@ func (f *Finder) look(ctx context.Context, a *api) (found sluice.Subscription, e
 	address, active := text(reply, s.URL), strings.Trim(string(member(reply, s.Active)), `"`)
 	found.Types = typesOf(reply, s.Types)
 	found.Expires, _ = time.Parse(time.RFC3339, text(reply, s.Expires)) // zero: it does not say
-	found.URL = serverOf(address)
+	found.URL = sluice.ServerOf(address)
 	e := sluice.AsError(err)
 	switch {
 	case errors.Is(err, errGone):
@@ -131,15 +130,6 @@ func (f *Finder) isOurs(hook *sluice.Webhook, address string) bool {
 		slices.ContainsFunc(hook.AllTokens(), func(t sluice.Token) bool {
 			return t.IsOpen(time.Now()) && strings.Contains(strings.ToLower(address), t.Token)
 		})
-}
-
-// serverOf returns an address without its path and query, which may have a token in them.
-func serverOf(address string) string {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" {
-		return ""
-	}
-	return u.Scheme + "://" + u.Host
 }
 
 // typesOf returns the types of events that a webhook gets.

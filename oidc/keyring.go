@@ -57,10 +57,10 @@ func (k *keyring) published(ctx context.Context) ([]*signingKey, error) {
 	return keys, nil
 }
 
-// find returns the key with that id, or nil. A caller may have made up the id.
+// find returns the key with that id. A caller may have made up the id.
 func (k *keyring) find(ctx context.Context, id string) (*sluice.SigningKey, error) {
 	if !isRandom(id, familySize) {
-		return nil, nil
+		return nil, notAccepted()
 	}
 	live, dead := k.sort(k.records.All())
 	same := func(r *sluice.SigningKey) bool { return r.ID == id }
@@ -68,9 +68,13 @@ func (k *keyring) find(ctx context.Context, id string) (*sluice.SigningKey, erro
 		return live[n], nil
 	}
 	if slices.ContainsFunc(dead, same) {
-		return nil, nil
+		return nil, notAccepted()
 	}
-	return k.records.Get(ctx, id) // another node may just have made it
+	key, err := k.records.Get(ctx, id) // another node may just have made it
+	if err == nil && key == nil {
+		err = notAccepted()
+	}
+	return key, err
 }
 
 // sort puts the newest key first. dead are the keys whose successor is so old that none of

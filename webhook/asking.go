@@ -2,7 +2,6 @@ package webhook
 
 import (
 	"context"
-	"net/url"
 	"strings"
 
 	"sluice"
@@ -54,11 +53,4 @@ func checkAsking(ctx context.Context, after *sluice.Webhook, given bool) error {
 	return nil
 }
 
-// serverOf returns the scheme and host of an address, "" if it has none.
-func serverOf(address string) string {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" {
-		return ""
-	}
-	return u.Scheme + "://" + strings.ToLower(u.Host)
-}
+func serverOf(address string) string { return strings.ToLower(sluice.ServerOf(address)) }
