@@ -111,7 +111,7 @@ func (c *conn) leave() {
 	if !c.handed {
 		_ = c.Close()
 	}
-	c.lane.forget(c)
+	c.lane.conns.Delete(c)
 }
 
 // recover makes a panic end only its connection.

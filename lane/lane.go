@@ -47,8 +47,7 @@ type Lane struct {
 
 	stopping atomic.Bool
 	serving  sync.WaitGroup // the accepting, and every connection
-	mu       sync.Mutex
-	conns    map[*conn]struct{}
+	conns    sync.Map       // the keys are *conn
 }
 
 // handed is what Accept returns.
@@ -68,7 +67,6 @@ func New(l net.Listener, opts Options) *Lane {
 		others:   make(chan handed),
 		large:    make(chan struct{}, maxLarge),
 		closed:   make(chan struct{}),
-		conns:    map[*conn]struct{}{},
 	}
 	lane.serving.Go(lane.accept)
 	return lane
@@ -82,9 +80,7 @@ func (l *Lane) accept() {
 		switch {
 		case err == nil:
 			c := newConn(l, accepted)
-			l.mu.Lock()
-			l.conns[c] = struct{}{}
-			l.mu.Unlock()
+			l.conns.Store(c, true)
 			l.serving.Go(c.serve)
 		case errors.Is(err, net.ErrClosed) || !l.handOn(handed{err: err}):
 			return
@@ -149,17 +145,9 @@ func (l *Lane) Shutdown(ctx context.Context) error {
 }
 
 func (l *Lane) each(do func(*conn)) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for c := range l.conns {
-		do(c)
+	for c := range l.conns.Range {
+		do(c.(*conn)) //nolint:forcetypeassert // there are no others
 	}
-}
-
-func (l *Lane) forget(c *conn) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.conns, c)
 }
 
 const (
