@@ -21,7 +21,7 @@ import (
 const (
 	requestTimeout = 30 * time.Second
 	maxReply       = 8 << 20
-	maxValues      = 32 << 20        // what a reply would take in memory, decoded: a list of empty objects has no end
+	maxDecoded     = 32 << 20        // of a reply, decoded: a list of empty objects takes a hundred times its length
 	maxPages       = 1000            // of the lists that one asking reads
 	leastPause     = time.Second     // before a request that a sender did not want is made again
 	shortPause     = 2 * time.Second // that a sender asks for, and that is waited for here
@@ -31,11 +31,11 @@ const (
 // An api is the API of a sender, as one webhook uses it.
 type api struct {
 	provider
-	webhook sluice.Webhook
-	hook    string // address of the webhook there, without a slash at the end
-	path    string // of the provider's paths the one in it
-	base    string // what stands before that
-	id      string // what stands behind it
+	webhook sluice.Webhook // that uses it
+	hook    string         // address of the webhook there, without a slash at the end
+	path    string         // of the provider's paths the one in it
+	base    string         // what stands before that
+	id      string         // what stands behind it
 	sender  string
 	title   string // of the sender, for people
 	secret  string
@@ -86,12 +86,13 @@ func (a *api) ask(
 	reply, header, err = a.call(ctx, method, address, body)
 	switch {
 	case err != nil:
-	case value.Footprint(reply) > maxValues:
-		err = a.refused("its reply is too large", nil)
+		return nil, nil, err
+	case value.Footprint(reply) > maxDecoded:
+		return nil, nil, a.refused("its reply is too large", nil)
 	case !json.Valid(reply):
-		err = a.refused("its reply can't be read", nil)
+		return nil, nil, a.refused("its reply can't be read", nil)
 	}
-	return reply, header, err
+	return reply, header, nil
 }
 
 // isLimit reports whether a sender takes no more requests for now.

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-jose/go-jose/v4"
+
 	"sluice"
 )
 
@@ -40,21 +42,20 @@ func (k *keyring) signing(ctx context.Context) (*signingKey, error) {
 	return parseKey(live[0])
 }
 
-// published returns the keys whose tokens may be valid, the newest first.
-func (k *keyring) published(ctx context.Context) ([]*signingKey, error) {
+// published returns the public halves of the keys whose tokens may be valid, the newest first.
+func (k *keyring) published(ctx context.Context) (set jose.JSONWebKeySet, _ error) {
 	if _, err := k.signing(ctx); err != nil {
-		return nil, err
+		return set, err
 	}
 	live, _ := k.sort(k.records.All())
-	keys := make([]*signingKey, 0, len(live))
 	for _, record := range live {
 		key, err := parseKey(record)
 		if err != nil {
-			return nil, err
+			return set, err
 		}
-		keys = append(keys, key)
+		set.Keys = append(set.Keys, key.jwk())
 	}
-	return keys, nil
+	return set, nil
 }
 
 // find returns the key with that id. A caller may have made up the id.
