@@ -35,8 +35,9 @@ type Options struct {
 // The handler gets the request that net/http would make, with two differences: the body is in
 // memory already, and the context ends with the lane, not when the caller leaves.
 type Lane struct {
+	Options
+
 	listener net.Listener
-	opts     Options
 	blank    *http.Request      // what all requests have in common
 	cut      context.CancelFunc // ends their context
 
@@ -60,8 +61,8 @@ type handed struct {
 func New(l net.Listener, opts Options) *Lane {
 	ctx, cut := context.WithCancel(context.Background())
 	lane := &Lane{
+		Options:  opts,
 		listener: l,
-		opts:     opts,
 		blank:    blankRequest(ctx, opts.Path),
 		cut:      cut,
 		others:   make(chan handed),

@@ -54,7 +54,7 @@ func (s *Server) newProvider() *oidc.Provider {
 		Audience:      s.cfg.AuthAudience,
 		RolesClaim:    s.cfg.AuthRolesClaim,
 		UsernameClaim: s.cfg.AuthUsernameClaim,
-		Log:           s.opts.Log,
+		Log:           s.Log,
 	})
 }
 
@@ -73,7 +73,7 @@ func (s *Server) newIssuer() *oidc.Issuer {
 			s.directory.NoteLogin(ctx, login)
 		},
 		Ended: s.directory.NoteLogout,
-		Log:   s.opts.Log,
+		Log:   s.Log,
 	})
 }
 
@@ -129,7 +129,7 @@ func (s *Server) CreateAdmin(ctx context.Context) (created bool, password string
 		return false, "", err
 	}
 	if s.cfg.AuthIssuer == "" {
-		created, password, err = iam.Bootstrap(ctx, s.engine.Accounts, s.opts.AdminPassword)
+		created, password, err = iam.Bootstrap(ctx, s.engine.Accounts, s.AdminPassword)
 	}
 	s.admin.Store(err == nil)
 	return created, password, err
@@ -153,7 +153,7 @@ func (s *Server) checkAdminPassword(ctx context.Context) error {
 	}
 	select {
 	case <-s.engine.SetUp():
-		return iam.CheckFirst(ctx, s.engine.Accounts, s.opts.AdminPassword)
+		return iam.CheckFirst(ctx, s.engine.Accounts, s.AdminPassword)
 	default:
 		return nil
 	}

@@ -34,7 +34,7 @@ type domains struct {
 }
 
 func (s *Server) newDomains() *domains {
-	d := &domains{names: s.cfg.Domain, log: s.opts.Log}
+	d := &domains{names: s.cfg.Domain, log: s.Log}
 	for _, name := range d.names {
 		d.without.Store(name, "it is being ordered")
 	}
@@ -44,7 +44,7 @@ func (s *Server) newDomains() *domains {
 		HostPolicy: autocert.HostWhitelist(d.names...),
 		Client: &acme.Client{
 			DirectoryURL: s.cfg.ACMEDirectory, UserAgent: "sluice/" + Version, HTTPClient: &http.Client{
-				Transport: s.opts.Doors.ACME, Timeout: acmeTimeout,
+				Transport: s.Doors.ACME, Timeout: acmeTimeout,
 			},
 		},
 		Email: s.cfg.ACMEEmail,
@@ -123,7 +123,7 @@ func (s *Server) openDoors(ctx context.Context) error {
 	if s.domains == nil {
 		return nil
 	}
-	plain, err := listenOn(ctx, cmp.Or(s.opts.Doors.HTTP, ":80"), doorAdvice)
+	plain, err := listenOn(ctx, cmp.Or(s.Doors.HTTP, ":80"), doorAdvice)
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (s *Server) openDoors(ctx context.Context) error {
 			return err
 		}
 		go s.serve(lane.Heads(
-			api.ProxyProtocol(s.connections.Beside(inside), s.cfg.ProxyProtocol, s.opts.Timeouts.Header)))
+			api.ProxyProtocol(s.connections.Beside(inside), s.cfg.ProxyProtocol, s.Timeouts.Header)))
 	}
 	ordering, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	go func() {

@@ -41,17 +41,17 @@ const ownAnswers = time.Second
 func (s *Server) boundedServer(handler http.Handler) *http.Server {
 	return &http.Server{
 		Handler:           handler,
-		ReadHeaderTimeout: s.opts.Timeouts.Header,
-		ReadTimeout:       s.opts.Timeouts.BodyIdle, // for unread bodies; limit.Pace sets its own
+		ReadHeaderTimeout: s.Timeouts.Header,
+		ReadTimeout:       s.Timeouts.BodyIdle, // for unread bodies; limit.Pace sets its own
 		WriteTimeout:      ownAnswers,
-		IdleTimeout:       s.opts.Timeouts.Idle,
+		IdleTimeout:       s.Timeouts.Idle,
 		MaxHeaderBytes:    maxHeader,
 		ConnState:         lane.ConnState,
 		HTTP2: &http.HTTP2Config{
 			MaxConcurrentStreams: maxStreams, MaxReceiveBufferPerConnection: maxUnread,
 			MaxReceiveBufferPerStream: maxUnread,
 		},
-		ErrorLog: log.New(serverLog{s.opts.Log}, "", 0),
+		ErrorLog: log.New(serverLog{s.Log}, "", 0),
 	}
 }
 
@@ -79,7 +79,7 @@ func (s *Server) serveBeside(listener net.Listener, handler http.Handler) {
 		}
 		handler.ServeHTTP(w, r)
 	}))
-	server.WriteTimeout = s.opts.Timeouts.Write
+	server.WriteTimeout = s.Timeouts.Write
 	s.beside = append(s.beside, server)
 	go func() { _ = server.Serve(lane.Heads(s.connections.Beside(listener))) }() // ends with the server
 }
@@ -117,9 +117,9 @@ func (s *Server) newLane() *lane.Lane {
 	return lane.New(listener, lane.Options{
 		Path:          sluice.ReceivePath,
 		Handler:       s.api,
-		HeaderTimeout: s.opts.Timeouts.Header,
-		IdleTimeout:   s.opts.Timeouts.Idle,
-		Log:           s.opts.Log,
+		HeaderTimeout: s.Timeouts.Header,
+		IdleTimeout:   s.Timeouts.Idle,
+		Log:           s.Log,
 	})
 }
 
@@ -198,7 +198,7 @@ func (s *Server) newPortal(provider page.Provider) *portal.Portal {
 		Namespace: s.cfg.Namespace,
 		BaseURL:   s.baseURL,
 		Demo:      s.demo,
-		Log:       s.opts.Log,
+		Log:       s.Log,
 	}
 	if provider == nil {
 		opts.Login, opts.Programs = s.directory.Login, s.issuer

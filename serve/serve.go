@@ -69,8 +69,9 @@ type Doors struct {
 
 // A Server is a running service.
 type Server struct {
+	Options
+
 	cfg         config.Config
-	opts        Options
 	pressure    *limit.Pressure
 	folder      *durable.Folder // nil with an external engine
 	engine      *jetstream.Engine
@@ -129,7 +130,7 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 	cfg = withFiles(withMemory(cfg), limit.Files(), opts.Log)
 	opts.Timeouts = opts.Timeouts.orUsual()
 	s := &Server{
-		cfg: cfg, opts: opts, pressure: limit.NewPressure(int64(cfg.MemoryLimit)), served: make(chan error, 2),
+		Options: opts, cfg: cfg, pressure: limit.NewPressure(int64(cfg.MemoryLimit)), served: make(chan error, 2),
 		stopping: make(chan struct{}),
 	}
 	s.answering, s.stopAnswering = context.WithCancel(context.WithoutCancel(ctx))
@@ -172,7 +173,7 @@ func (s *Server) openFolder(context.Context) (err error) {
 		s.demo, err = s.isDemo()
 	}
 	if err == nil {
-		warnOfModes(s.cfg, s.opts.Log)
+		warnOfModes(s.cfg, s.Log)
 	}
 	return err
 }
@@ -221,9 +222,9 @@ func (s *Server) engineOptions() jetstream.Options {
 		RecordMemory:   sharesOf(s.cfg).records,
 		DeliveryMemory: sharesOf(s.cfg).deliveries,
 		Version:        Version,
-		Sync:           s.opts.Sync,
-		AckWait:        s.opts.Timeouts.Ack,
-		Log:            s.opts.Log,
+		Sync:           s.Sync,
+		AckWait:        s.Timeouts.Ack,
+		Log:            s.Log,
 		ObserveBatch:   s.metrics.Batch,
 		ObserveEnd:     s.observeEnd,
 		ObserveSent:    func(traceID string) { s.minutes.Sent(traceID) },
@@ -314,7 +315,7 @@ func (s *Server) startWork(ctx context.Context) error {
 		s.work.Go(func() { s.finder.Run(serving) })
 		s.work.Go(func() { s.runner.KeepTime(serving) })
 		if err := s.runner.Serve(serving); err != nil {
-			s.opts.Log.Error("Pipelines don't run any more.", "error", err)
+			s.Log.Error("Pipelines don't run any more.", "error", err)
 		}
 	})
 	return nil

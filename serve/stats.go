@@ -110,7 +110,7 @@ func (s *Server) stats() sluice.ServerStats {
 	defer cancel()
 	stats, err := s.stateOf(ctx)
 	if err != nil {
-		s.opts.Log.Warn("The metrics of the engine can't be read.", "error", err)
+		s.Log.Warn("The metrics of the engine can't be read.", "error", err)
 	}
 	return stats
 }

@@ -26,7 +26,7 @@ func (rc *Receiver) rebuild(ctx context.Context, c *sluice.QuarantinedCall) (*fo
 	}
 	f := &newPlace().found
 	f.request, f.at, f.token, f.body = request.WithContext(ctx), c.Time, c.Token, kept.Body
-	f.certificates, f.memory = kept.Certificates, rc.Accept.Bodies.Known.Hold()
+	f.certificates, f.memory = kept.Certificates, rc.Bodies.Known.Hold()
 	if f.query, err = form.ParseQuery(nil, kept.RawQuery); err != nil {
 		return nil, err
 	}
@@ -136,7 +136,7 @@ func (rc *Receiver) AcceptFetched(
 	}
 	f := &newPlace().found
 	f.request, f.at, f.token, f.hook, f.body = request.WithContext(ctx), time.Now(), hook.UUID, hook, body
-	f.memory = rc.Accept.Bodies.Known.Hold()
+	f.memory = rc.Bodies.Known.Hold()
 	defer f.memory.Release()
 	if err := checkLength(&hook, len(body)); err != nil {
 		return result, err

@@ -65,11 +65,11 @@ func (rc *Receiver) checkContent(
 	var decoded int64
 	if len(c.body) > smallBody {
 		decoded = c.trust.Footprint(c.body)
-		if err := rc.Accept.Bodies.Grow(ctx, &c.memory, decoded); err != nil {
+		if err := rc.Bodies.Grow(ctx, &c.memory, decoded); err != nil {
 			return "", err
 		}
 	}
-	grow := func(more int64) error { return rc.Accept.Bodies.Grow(ctx, &c.memory, decoded+more) }
+	grow := func(more int64) error { return rc.Bodies.Grow(ctx, &c.memory, decoded+more) }
 	if !vouched {
 		if err := c.trust.Verify(ctx, call, c.at); err != nil {
 			return "", err

@@ -31,7 +31,7 @@ func (rc *Receiver) Show(
 	for name, values := range c.Request.Header {
 		name = strings.ToLower(name)
 		headers[name] = withoutToken(strings.Join(values, ", "), token)
-		if sluice.SecretHeader(name) || containedIn([][]string{rc.Accept.Redact, masked}, name) {
+		if sluice.SecretHeader(name) || containedIn([][]string{rc.Redact, masked}, name) {
 			headers[name] = mask
 		}
 	}

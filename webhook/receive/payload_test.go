@@ -46,7 +46,7 @@ func FuzzEvent(f *testing.F) {
 		c := &newPlace().checked
 		c.request, c.query, c.body, c.trust = r, parsed, body, &trust.Trust{Verifier: new(sender.Verifier)}
 		c.hook = sluice.Webhook{UUID: "secret", EventKey: "webhook.fuzz", PayloadType: payloadType}
-		receiver := New(Needs{Accept: Accept{Namespace: "default"}, Observe: Observe{Log: slog.New(slog.DiscardHandler)}})
+		receiver := New(Needs{Namespace: "default", Log: slog.New(slog.DiscardHandler)})
 		data := receiver.event(c).AppendJSON(nil)
 
 		var got struct {
