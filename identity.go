@@ -20,6 +20,28 @@ type Directory interface {
 	Client(ctx context.Context, id string) (*Client, error)
 }
 
+// A Login is a request for tokens and its outcome. It holds no secrets. Its names are
+// unchecked unless the outcome is Granted.
+type Login struct {
+	Grant    string // empty if there is none of that name
+	ClientID string
+	Username string // empty if the client asks for itself
+	Address  string // of the client
+	Outcome  string // Granted, or the error code of the answer
+}
+
+// Granted is the outcome of a login that got its tokens.
+const Granted = "granted"
+
+// A Logout is the end of a login by a logout or a revocation, or because one of
+// its refresh tokens was used twice.
+type Logout struct {
+	Username string
+	ClientID string
+	Address  string // where the end came from
+	Reused   bool   // a refresh token was used twice
+}
+
 // An Identity is what a token stands for.
 type Identity struct {
 	Username   string    // the user, or the client if the token is its own

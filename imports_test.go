@@ -70,7 +70,7 @@ var rooms = map[string][]string{
 	"alert":             {".", "command", "value", "wait", "wording"},
 	"closed":            {".", "command", "wait"},
 	"missed":            {".", "command", "outward", "sender", "value", "wait"},
-	"quarantine":        {".", "command", "stretch"},
+	"quarantine":        {".", "command", "limit", "stretch"},
 	"metrics":           {".", "wait"},
 	"pipeline":          {".", "command", "expression", "limit", "pipeline/cron", "pipeline/rehearse", "pipeline/run", "pipeline/source", "problem", "spelling", "value", "wait"},
 	"work":              {".", "command", "limit", "value"},

@@ -2,6 +2,8 @@ package sluice
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
+	"fmt"
 	"time"
 )
 
@@ -34,3 +36,7 @@ func RandomBytes(size int) []byte {
 	_, _ = rand.Read(b) // never fails
 	return b
 }
+
+// HashSecret returns the form in which a secret is stored that somebody else shows again. A plain hash is
+// enough for one that is long and random.
+func HashSecret(secret string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(secret))) }

@@ -13,6 +13,16 @@ func IsServerURL(text string) bool {
 		u.Fragment == "" && u.User == nil
 }
 
+// ServerOf returns the scheme and host of an address, without its path and query, which may have a
+// token in them; "" if it has no host.
+func ServerOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host
+}
+
 // IsLoopback reports whether a host is this machine.
 func IsLoopback(host string) bool {
 	ip := net.ParseIP(host)

@@ -21,7 +21,7 @@ func TestProofsFit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, err := sender.NewScheme(scheme, []string{p.secret}, nil)
+		v, err := sender.New(scheme, []string{p.secret}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -69,32 +69,27 @@ func (d *Directory) record(ctx context.Context, e sluice.AuditEntry) {
 
 // NoteLogin enters a request for tokens in the audit log. Wrong passwords are entered
 // where they are checked.
-func (d *Directory) NoteLogin(
-	ctx context.Context, grant, clientID, username, address string, granted bool, code string,
-) {
-	if !granted && grant == "password" {
+func (d *Directory) NoteLogin(ctx context.Context, l sluice.Login) {
+	if l.Outcome == sluice.Granted {
+		l.Outcome = ""
+	} else if client, err := d.Client(ctx, l.ClientID); l.Grant == "password" || err != nil || client == nil ||
+		d.refusals.Try(limit.Network(l.Address)) > 0 { // anybody can cause these: no unknown names, and not too many
 		return
 	}
-	if username == "" && grant == "client_credentials" {
-		username = clientPrefix + clientID
+	if l.Username == "" && l.Grant == "client_credentials" {
+		l.Username = clientPrefix + l.ClientID
 	}
-	if granted {
-		code = ""
-	} else if client, err := d.Client(ctx, clientID); err != nil || client == nil ||
-		d.refusals.Try(limit.Network(address)) > 0 { // anybody can cause these: no unknown names, and not too many
-		return
-	}
-	d.noteAccess(ctx, "login", clientID, username, address, code)
+	d.noteAccess(ctx, "login", l.ClientID, l.Username, l.Address, l.Outcome)
 }
 
 // NoteLogout enters the end of a login in the audit log. Either it was wanted, or a
 // replaced refresh token was used again, so one of its users has stolen it.
-func (d *Directory) NoteLogout(ctx context.Context, username, clientID, address string, reused bool) {
+func (d *Directory) NoteLogout(ctx context.Context, l sluice.Logout) {
 	code := ""
-	if reused {
+	if l.Reused {
 		code = "token-reused"
 	}
-	d.noteAccess(ctx, "logout", clientID, username, address, code)
+	d.noteAccess(ctx, "logout", l.ClientID, l.Username, l.Address, code)
 }
 
 // noteRefused enters a refused Authorization header in the audit log, with the user if

@@ -40,7 +40,7 @@ func TestRefusalsAreCounted(t *testing.T) {
 	for range calls {
 		_, err := call(t, d, "al", "iam.password.set", `{"password":"correct horse"}`)
 		wantCode(t, err, sluice.Invalid, "parameter-missing")
-		d.NoteLogin(t.Context(), "refresh_token", clientName, "al", "192.0.2.1", true, "")
+		d.NoteLogin(t.Context(), sluice.Login{Grant: "refresh_token", ClientID: clientName, Username: "al", Address: "192.0.2.1", Outcome: sluice.Granted})
 	}
 	d.FlushAudit(t.Context())
 	for _, name := range []string{"iam.user.get", "iam.password.set", "login"} {

@@ -3,8 +3,6 @@ package iam
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -101,7 +99,7 @@ func (p clientPutParams) apply(before *sluice.Client) (after *sluice.Client, sec
 		after.Secret = ""
 	case after.Secret == "" || p.Renew:
 		secret = rand.Text()
-		after.Secret, after.TokensSince = hashSecret(secret), time.Now().UTC()
+		after.Secret, after.TokensSince = sluice.HashSecret(secret), time.Now().UTC()
 	}
 	if !ownTokens {
 		after.TokensSince = time.Now().UTC()
@@ -145,7 +143,3 @@ func (d *Directory) checkClient(ctx context.Context, p clientPutParams) error {
 	}
 	return d.mayGrant(ctx, p.Roles)
 }
-
-// hashSecret returns the stored form of a client's secret. A plain hash is enough, since
-// the secret is long and random.
-func hashSecret(secret string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(secret))) }

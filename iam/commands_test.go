@@ -166,7 +166,7 @@ func TestAClientsSecretIsShownOnce(t *testing.T) {
 			t.Errorf("the secret is shown again: %v", answer)
 		}
 	}
-	if client, err := d.Client(t.Context(), "ci"); err != nil || client.Secret != hashSecret(secret) {
+	if client, err := d.Client(t.Context(), "ci"); err != nil || client.Secret != sluice.HashSecret(secret) {
 		t.Errorf("the secret was changed by an edit (%v)", err)
 	}
 	renewed := must(t, d, "admin", "iam.client.put", `{"clientId":"ci","renew":true}`)
@@ -348,8 +348,8 @@ func TestTheAuditLogHasNoMadeUpNames(t *testing.T) {
 
 func TestLogoutsAreInTheAuditLog(t *testing.T) {
 	d := newDirectory(t)
-	d.NoteLogout(t.Context(), "admin", "sluice", "192.0.2.1", false)
-	d.NoteLogout(t.Context(), "admin", "sluice", "198.51.100.7", true)
+	d.NoteLogout(t.Context(), sluice.Logout{Username: "admin", ClientID: "sluice", Address: "192.0.2.1"})
+	d.NoteLogout(t.Context(), sluice.Logout{Username: "admin", ClientID: "sluice", Address: "198.51.100.7", Reused: true})
 	wantAudit(t, d, sluice.AuditQuery{Command: "logout", Limit: 10},
 		"admin logout sluice refused token-reused 198.51.100.7",
 		"admin logout sluice allowed  192.0.2.1",

@@ -25,7 +25,7 @@ const (
 type cores struct {
 	mu      sync.Mutex
 	free    int
-	waiting []*guess // oldest first
+	waiting []*guess // in the order in which they go
 }
 
 // A guess is a password that waits for a core.
@@ -55,12 +55,10 @@ func (c *cores) take(ctx context.Context, g *guess) (release func(), err error) 
 	if !c.enter(g) {
 		return nil, busy()
 	}
-	timeout := time.NewTimer(stretch.Of(hashWait))
-	defer timeout.Stop()
+	ctx, cancel := context.WithTimeout(ctx, stretch.Of(hashWait))
+	defer cancel()
 	select {
 	case <-g.done:
-	case <-timeout.C:
-		c.leave(g)
 	case <-ctx.Done(): // whoever has left wants no core
 		c.leave(g)
 	}
@@ -90,9 +88,13 @@ func (c *cores) enter(g *guess) bool {
 			strangers++
 		}
 	}
-	c.waiting = append(c.waiting, g)
+	at := slices.IndexFunc(c.waiting, g.before)
+	if at < 0 {
+		at = len(c.waiting)
+	}
+	c.waiting = slices.Insert(c.waiting, at, g)
 	if !g.proven && strangers >= maxGuesses {
-		c.refuse(c.last())
+		c.refuse(len(c.waiting) - 1)
 	}
 	return true
 }
@@ -114,25 +116,8 @@ func (c *cores) release() {
 		c.free++
 		return
 	}
-	first := 0
-	for i, g := range c.waiting {
-		if g.before(c.waiting[first]) {
-			first = i
-		}
-	}
-	close(c.waiting[first].done)
-	c.waiting = slices.Delete(c.waiting, first, first+1)
-}
-
-// last returns which guess goes last. The caller must hold the lock.
-func (c *cores) last() int {
-	last := len(c.waiting) - 1
-	for i, g := range slices.Backward(c.waiting) {
-		if c.waiting[last].before(g) {
-			last = i
-		}
-	}
-	return last
+	close(c.waiting[0].done)
+	c.waiting = slices.Delete(c.waiting, 0, 1)
 }
 
 // refuse ends the wait of a guess without a core. The caller must hold the lock.

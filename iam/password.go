@@ -64,21 +64,16 @@ func hashPassword(password string) string {
 
 // verify reports whether a password belongs to a stored form.
 func verify(stored, password string) bool {
-	var version, passes int
-	var memory uint32
-	parts := strings.Split(stored, "$")
-	if len(parts) != 6 || parts[1] != "argon2id" {
+	var version int
+	var memory, passes uint32
+	var encoded string
+	_, err := fmt.Sscanf(stored, "$argon2id$v=%d$m=%d,t=%d,p=1$%s", &version, &memory, &passes, &encoded)
+	before, behind, _ := strings.Cut(encoded, "$")
+	salt, saltErr := base64.RawStdEncoding.DecodeString(before)
+	want, wantErr := base64.RawStdEncoding.DecodeString(behind)
+	if err != nil || version != argon2.Version || saltErr != nil || wantErr != nil || len(want) == 0 {
 		return false
 	}
-	if _, err := fmt.Sscanf(parts[2]+" "+parts[3], "v=%d m=%d,t=%d,p=1", &version, &memory, &passes); err != nil ||
-		version != argon2.Version {
-		return false
-	}
-	salt, saltErr := base64.RawStdEncoding.DecodeString(parts[4])
-	want, wantErr := base64.RawStdEncoding.DecodeString(parts[5])
-	if saltErr != nil || wantErr != nil {
-		return false
-	}
-	got := argon2.IDKey([]byte(password), salt, uint32(passes), memory, 1, uint32(len(want)))
+	got := argon2.IDKey([]byte(password), salt, passes, memory, 1, uint32(len(want)))
 	return subtle.ConstantTimeCompare(got, want) == 1
 }

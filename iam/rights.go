@@ -17,12 +17,17 @@ func (d *Directory) role(ctx context.Context, name string) (*sluice.Role, error)
 	if builtinRoles[name] == nil {
 		return d.Roles.Get(ctx, name)
 	}
-	for _, stored := range d.Roles.All() {
-		if stored.Name == name {
-			return stored, nil
+	return orBuiltIn(name, d.stored(name)), nil
+}
+
+// stored returns a role that the store has in memory, nil if it has none of that name.
+func (d *Directory) stored(name string) *sluice.Role {
+	for _, role := range d.Roles.All() {
+		if role.Name == name {
+			return role
 		}
 	}
-	return orBuiltIn(name, nil), nil
+	return nil
 }
 
 // rights are what some roles allow together.

@@ -2,7 +2,6 @@ package iam
 
 import (
 	"context"
-	"slices"
 
 	"sluice"
 	"sluice/command"
@@ -37,22 +36,18 @@ func roleGetCommand(d *Directory) command.Command {
 func (d *Directory) roles() []*sluice.Role {
 	roles := d.Roles.All()
 	for name := range builtinRoles {
-		if !d.isStored(name) {
+		if d.stored(name) == nil {
 			roles = append(roles, orBuiltIn(name, nil))
 		}
 	}
 	return roles
 }
 
-func (d *Directory) isStored(name string) bool {
-	return slices.ContainsFunc(d.Roles.All(), func(stored *sluice.Role) bool { return stored.Name == name })
-}
-
 func (d *Directory) showRole(role *sluice.Role) sluice.RoleView {
 	view := sluice.RoleView{Role: *role}
 	switch {
 	case builtinRoles[role.Name] == nil:
-	case d.isStored(role.Name):
+	case d.stored(role.Name) != nil:
 		view.BuiltIn = "changed"
 	default:
 		view.BuiltIn = "unchanged"

@@ -67,7 +67,7 @@ func (c *conn) serve() {
 	if !c.shakeHands() {
 		return
 	}
-	for timeout := c.lane.opts.HeaderTimeout; c.await(timeout); timeout = c.lane.opts.IdleTimeout {
+	for timeout := c.lane.HeaderTimeout; c.await(timeout); timeout = c.lane.IdleTimeout {
 		r, size := c.call()
 		if r == nil {
 			c.handOn()
@@ -94,7 +94,7 @@ func (c *conn) shakeHands() bool {
 	if !ok {
 		return true
 	}
-	c.setDeadline(time.Now().Add(c.lane.opts.HeaderTimeout))
+	c.setDeadline(time.Now().Add(c.lane.HeaderTimeout))
 	err := encrypted.HandshakeContext(context.Background()) // the deadline ends it
 	state := encrypted.ConnectionState()
 	if err != nil || state.NegotiatedProtocol == "h2" {
@@ -111,7 +111,7 @@ func (c *conn) leave() {
 	if !c.handed {
 		_ = c.Close()
 	}
-	c.lane.forget(c)
+	c.lane.conns.Delete(c)
 }
 
 // recover makes a panic end only its connection.
@@ -120,7 +120,7 @@ func (c *conn) recover() {
 	if err, ok := v.(error); v == nil || ok && errors.Is(err, http.ErrAbortHandler) {
 		return
 	}
-	c.lane.opts.Log.Error("A call made the server panic.", "panic", v, "stack", string(debug.Stack()))
+	c.lane.Log.Error("A call made the server panic.", "panic", v, "stack", string(debug.Stack()))
 }
 
 // await waits for the next call, and reports whether bytes of it have arrived.
@@ -223,7 +223,7 @@ func (c *conn) release() {
 func (c *conn) answer(r *http.Request) bool {
 	w := newAnswer(c)
 	defer w.release()
-	c.lane.opts.Handler.ServeHTTP(w, r)
+	c.lane.Handler.ServeHTTP(w, r)
 	return w.FlushError() == nil && w.header.Get("Connection") != "close"
 }
 

@@ -35,8 +35,9 @@ type Options struct {
 // The handler gets the request that net/http would make, with two differences: the body is in
 // memory already, and the context ends with the lane, not when the caller leaves.
 type Lane struct {
+	Options
+
 	listener net.Listener
-	opts     Options
 	blank    *http.Request      // what all requests have in common
 	cut      context.CancelFunc // ends their context
 
@@ -47,8 +48,7 @@ type Lane struct {
 
 	stopping atomic.Bool
 	serving  sync.WaitGroup // the accepting, and every connection
-	mu       sync.Mutex
-	conns    map[*conn]struct{}
+	conns    sync.Map       // the keys are *conn
 }
 
 // handed is what Accept returns.
@@ -61,14 +61,13 @@ type handed struct {
 func New(l net.Listener, opts Options) *Lane {
 	ctx, cut := context.WithCancel(context.Background())
 	lane := &Lane{
+		Options:  opts,
 		listener: l,
-		opts:     opts,
 		blank:    blankRequest(ctx, opts.Path),
 		cut:      cut,
 		others:   make(chan handed),
 		large:    make(chan struct{}, maxLarge),
 		closed:   make(chan struct{}),
-		conns:    map[*conn]struct{}{},
 	}
 	lane.serving.Go(lane.accept)
 	return lane
@@ -82,9 +81,7 @@ func (l *Lane) accept() {
 		switch {
 		case err == nil:
 			c := newConn(l, accepted)
-			l.mu.Lock()
-			l.conns[c] = struct{}{}
-			l.mu.Unlock()
+			l.conns.Store(c, true)
 			l.serving.Go(c.serve)
 		case errors.Is(err, net.ErrClosed) || !l.handOn(handed{err: err}):
 			return
@@ -149,17 +146,9 @@ func (l *Lane) Shutdown(ctx context.Context) error {
 }
 
 func (l *Lane) each(do func(*conn)) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for c := range l.conns {
-		do(c)
+	for c := range l.conns.Range {
+		do(c.(*conn)) //nolint:forcetypeassert // there are no others
 	}
-}
-
-func (l *Lane) forget(c *conn) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.conns, c)
 }
 
 const (

@@ -68,8 +68,9 @@ func start(t *testing.T, handler http.HandlerFunc) *server {
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		if err := s.lane.Shutdown(ctx); err != nil || len(s.lane.conns) > 0 {
-			t.Errorf("Shutdown: %v, %d connections are left", err, len(s.lane.conns))
+		err, left := s.lane.Shutdown(ctx), 0
+		if s.lane.each(func(*conn) { left++ }); err != nil || left > 0 {
+			t.Errorf("Shutdown: %v, %d connections are left", err, left)
 		}
 	})
 	return s

@@ -23,13 +23,10 @@ type ConnectionOptions struct {
 
 // NewListener returns a listener whose connections are bounded.
 func NewListener(l net.Listener, o ConnectionOptions) *Listener {
-	return &Listener{
-		Listener:          l,
-		ConnectionOptions: o,
-		slots:             make(chan struct{}, o.Total),
-		shares:            NewShares[netip.Prefix](o.PerNetwork),
-		closed:            make(chan struct{}),
+	all := &Listener{
+		ConnectionOptions: o, slots: make(chan struct{}, o.Total), shares: NewShares[netip.Prefix](o.PerNetwork),
 	}
+	return all.Beside(l)
 }
 
 // Beside returns a listener at another address. The connections of both count together.
@@ -99,7 +96,7 @@ func (l *Listener) enter(accepted net.Conn) net.Conn {
 	if err != nil || Contains(l.Proxies, peer.Addr().Unmap()) {
 		return c
 	}
-	network := networkOf(peer.Addr())
+	network := networkOf(peer.Addr(), 32)
 	if !l.shares.Enter(network) {
 		return nil
 	}
@@ -171,15 +168,14 @@ func (c *conn) CloseWrite() error {
 // Streams bounds the streams of HTTP/2: connections are counted elsewhere, but each may have
 // many streams.
 type Streams struct {
-	slots    *Slots
-	networks *Shares[string]
-	timeout  time.Duration
+	places  *Places // by network
+	timeout time.Duration
 }
 
 // NewStreams returns bounds on the streams of all clients and of one network. The timeout is
 // how long a client may take to read a chunk of an answer.
 func NewStreams(total, perNetwork int, timeout time.Duration) *Streams {
-	return &Streams{slots: NewSlots(total), networks: NewShares[string](perNetwork), timeout: timeout}
+	return &Streams{NewPlaces(perNetwork, total), timeout}
 }
 
 // Serve serves the request on a stream, or refuses it with 503. The refusal has no body: a
@@ -188,28 +184,19 @@ func NewStreams(total, perNetwork int, timeout time.Duration) *Streams {
 // Answers have a deadline that moves while bytes flow, since the deadlines of the connection
 // don't cover streams. All of an answer is written before the stream gives its slot back.
 func (s *Streams) Serve(w http.ResponseWriter, r *http.Request, next http.HandlerFunc) {
-	network := Network(r.RemoteAddr)
-	if !s.networks.Enter(network) {
-		refuse(w)
+	leave, err := s.places.Enter(Network(r.RemoteAddr))
+	if err != nil {
+		w.Header().Set("Retry-After", "1")
+		w.WriteHeader(http.StatusServiceUnavailable)
 		return
 	}
-	defer s.networks.Leave(network)
-	if s.slots.Enter() != nil {
-		refuse(w)
-		return
-	}
-	defer s.slots.Leave()
+	defer leave()
 	a := &stream{ResponseWriter: w, control: http.NewResponseController(w), timeout: s.timeout}
 	a.end() // net/http has set one
 	next(a, r)
 	if a.unsent {
 		_ = a.FlushError() // the caller has gone
 	}
-}
-
-func refuse(w http.ResponseWriter) {
-	w.Header().Set("Retry-After", "1")
-	w.WriteHeader(http.StatusServiceUnavailable)
 }
 
 // stream is the answer on a stream. It has a deadline only during writes: a deadline would

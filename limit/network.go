@@ -7,30 +7,23 @@ import (
 
 // Network returns the key of a client address. One IPv6 client can have a whole /64, so the
 // network counts.
-func Network(address string) string {
-	addr, err := netip.ParseAddr(address)
-	if err != nil || addr.Unmap().Is4() {
-		return address
-	}
-	return networkOf(addr).String()
-}
+func Network(address string) string { return keyOf(address, 32) }
 
 // Neighbours returns the key of the addresses around one that a single stranger may well
 // have: a /24 of IPv4, a /64 of IPv6.
-func Neighbours(address string) string {
+func Neighbours(address string) string { return keyOf(address, 24) }
+
+func keyOf(address string, bits int) string {
 	addr, err := netip.ParseAddr(address)
-	if err != nil || !addr.Unmap().Is4() {
-		return Network(address)
+	if network := networkOf(addr, bits); err == nil && !network.IsSingleIP() {
+		return network.String()
 	}
-	const bits = 24
-	network, _ := addr.Unmap().Prefix(bits) // it can't fail: an address has more bits
-	return network.String()
+	return address
 }
 
-func networkOf(addr netip.Addr) netip.Prefix {
-	addr = addr.Unmap()
-	bits := addr.BitLen()
-	if addr.Is6() {
+// networkOf returns the network of an address, which has so many bits if it is one of IPv4.
+func networkOf(addr netip.Addr, bits int) netip.Prefix {
+	if addr = addr.Unmap(); addr.Is6() {
 		bits = 64
 	}
 	network, _ := addr.WithZone("").Prefix(bits) // it can't fail: an address has that many bits

@@ -17,12 +17,11 @@ func NewTries(burst int, interval time.Duration) *Tries {
 // Try counts a try of a key and returns 0. If the key has none left, it returns how long to
 // wait, and the try does not count.
 func (t *Tries) Try(key string) (wait time.Duration) {
-	return t.At(key, t.interval, time.Duration(t.burst)*t.interval)
+	return t.At(key, time.Now(), t.interval, time.Duration(t.burst)*t.interval)
 }
 
-// At is Try for a key with an interval of its own, and a burst of what comes in that time.
-func (t *Tries) At(key string, interval, burst time.Duration) (wait time.Duration) {
-	now := time.Now()
+// At is Try at a time, for a key with an interval of its own, and a burst of what comes in that time.
+func (t *Tries) At(key string, now time.Time, interval, burst time.Duration) (wait time.Duration) {
 	t.full.Change(key, now, func(full time.Time) (_, until time.Time) {
 		if full.IsZero() {
 			full = now

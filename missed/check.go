@@ -5,13 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	"sluice"
 	"sluice/command"
+	"sluice/value"
 )
 
 // A shape says where the reply about a webhook has what, by the paths of members.
@@ -20,16 +21,16 @@ type shape struct {
 	URL     string
 	Types   string // a list of texts, or of objects with names; *_events: members that are true
 	Active  string // has the value When while the sender calls
-	When    any
+	When    string
 	Expires string
 }
 
 // shape returns that of a webhook, which its path tells from others of the sender.
-func (p *provider) shape(a *api) shape {
-	if special, ok := p.Hooks[a.path]; ok {
+func (a *api) shape() shape {
+	if special, ok := a.Hooks[a.path]; ok {
 		return special
 	}
-	return p.Hooks[""]
+	return a.Hooks[""]
 }
 
 // checkTime bounds how long a sender is asked about a webhook.
@@ -60,7 +61,7 @@ func checkCommand(f *Finder, missing func(ctx context.Context, parameter, name s
 
 // Check asks the sender of a webhook whether it still calls it, and notes what it says.
 func (f *Finder) Check(ctx context.Context, hook sluice.Webhook) (found sluice.Subscription, _ error) {
-	of, a, err := f.api(ctx, hook)
+	a, err := f.api(ctx, hook)
 	if err != nil {
 		return found, err
 	}
@@ -70,7 +71,7 @@ func (f *Finder) Check(ctx context.Context, hook sluice.Webhook) (found sluice.S
 	if err != nil {
 		return found, err
 	}
-	if found, err = f.look(ctx, of, a, &hook); err != nil {
+	if found, err = f.look(ctx, a); err != nil {
 		return found, err
 	}
 	lasts := cmp.Or(known, new(sluice.MissedRun)).Lasts
@@ -91,21 +92,17 @@ func (f *Finder) Check(ctx context.Context, hook sluice.Webhook) (found sluice.S
 }
 
 // look asks the sender about a webhook.
-func (f *Finder) look(
-	ctx context.Context, of provider, a *api, hook *sluice.Webhook,
-) (found sluice.Subscription, err error) {
+func (f *Finder) look(ctx context.Context, a *api) (found sluice.Subscription, err error) {
 	err = a.logIn(ctx)
-	s := of.shape(a)
-	var reply map[string]any
+	s := a.shape()
+	var reply []byte
 	if err == nil {
-		_, err = a.get(ctx, a.hook+s.Query, &reply)
+		reply, _, err = a.ask(ctx, http.MethodGet, a.hook+s.Query, nil)
 	}
-	address, _ := member(reply, s.URL).(string)
+	address, active := text(reply, s.URL), strings.Trim(string(member(reply, s.Active)), `"`)
 	found.Types = typesOf(reply, s.Types)
-	if text, ok := member(reply, s.Expires).(string); ok {
-		found.Expires, _ = time.Parse(time.RFC3339, text) // zero: it does not say
-	}
-	found.URL = serverOf(address)
+	found.Expires, _ = time.Parse(time.RFC3339, text(reply, s.Expires)) // zero: it does not say
+	found.URL = sluice.ServerOf(address)
 	e := sluice.AsError(err)
 	switch {
 	case errors.Is(err, errGone):
@@ -116,10 +113,10 @@ func (f *Finder) look(
 		found.State, found.Message = sluice.SubscriptionUnknown, e.Message
 	case address == "":
 		found.State, found.Message = sluice.SubscriptionUnknown, a.title+" does not say where it calls."
-	case !f.isOurs(hook, address):
+	case !f.isOurs(&a.webhook, address):
 		found.State = sluice.SubscriptionElsewhere
 		found.Message = fmt.Sprintf("%s calls %s with another address than those of this webhook.", a.title, found.URL)
-	case s.Active != "" && member(reply, s.Active) != nil && member(reply, s.Active) != s.When:
+	case s.Active != "" && active != "" && active != "null" && active != s.When:
 		found.State, found.Message = sluice.SubscriptionDisabled, a.title+" has turned the webhook off."
 	default:
 		found.State, found.Message = sluice.SubscriptionActive, a.title+" calls this webhook."
@@ -135,37 +132,23 @@ func (f *Finder) isOurs(hook *sluice.Webhook, address string) bool {
 		})
 }
 
-// serverOf returns an address without its path and query, which may have a token in them.
-func serverOf(address string) string {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" {
-		return ""
-	}
-	return u.Scheme + "://" + u.Host
-}
-
 // typesOf returns the types of events that a webhook gets.
-func typesOf(reply map[string]any, path string) (types []string) {
+func typesOf(reply []byte, path string) (types []string) {
 	if ending, each := strings.CutPrefix(path, "*"); each {
-		for name, value := range reply {
-			if value == true && strings.HasSuffix(name, ending) {
-				types = append(types, name)
+		for p := range value.Parts(reply) {
+			if p.Name != nil && string(p.Value) == "true" && strings.HasSuffix(p.Text(), ending) {
+				types = append(types, p.Text())
 			}
 		}
 		slices.Sort(types)
 		return types
 	}
-	switch given := member(reply, path).(type) {
-	case string:
-		types = strings.Split(given, ",")
-	case []any:
-		for _, item := range given {
-			text, isText := item.(string)
-			if !isText {
-				text, _ = member(item, "name").(string)
-			}
-			types = append(types, text)
-		}
+	given := member(reply, path)
+	if list := value.Scalar(given); list != "" {
+		return strings.Split(list, ",")
+	}
+	for item := range value.Elements(given) {
+		types = append(types, cmp.Or(value.Scalar(item), text(item, "name")))
 	}
 	return types
 }

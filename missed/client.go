@@ -21,7 +21,7 @@ import (
 const (
 	requestTimeout = 30 * time.Second
 	maxReply       = 8 << 20
-	maxDecoded     = 32 << 20        // of a reply in memory: a list of empty objects takes a hundred times its length
+	maxDecoded     = 32 << 20        // of a reply, decoded: a list of empty objects takes a hundred times its length
 	maxPages       = 1000            // of the lists that one asking reads
 	leastPause     = time.Second     // before a request that a sender did not want is made again
 	shortPause     = 2 * time.Second // that a sender asks for, and that is waited for here
@@ -30,81 +30,75 @@ const (
 
 // An api is the API of a sender, as one webhook uses it.
 type api struct {
-	hook   string // address of the webhook there, without a slash at the end
-	path   string // of the provider's paths the one in it
-	base   string // what stands before that
-	id     string // what stands behind it
-	sender string
-	title  string // of the sender, for people
-	secret string
-	bearer string      // of each request; the secret unless the provider says otherwise
-	header http.Header // of each request, too
-	client *http.Client
-	pages  int // that were read
+	provider
+	webhook sluice.Webhook // that uses it
+	hook    string         // address of the webhook there, without a slash at the end
+	path    string         // of the provider's paths the one in it
+	base    string         // what stands before that
+	id      string         // what stands behind it
+	sender  string
+	title   string // of the sender, for people
+	secret  string
+	bearer  string      // of each request; the secret unless the provider says otherwise
+	header  http.Header // of each request, too
+	client  *http.Client
+	pages   int // that were read
 }
 
 // errGone says that the sender no longer has what was asked for.
 var errGone = errors.New("the sender has it no longer")
 
-// call makes a request and decodes the reply. A pause that the sender asks for is made if it is
-// short.
-func (a *api) call(ctx context.Context, method, address string, body, into any) (http.Header, error) {
+// call makes a request. A pause that the sender asks for is made if it is short.
+func (a *api) call(ctx context.Context, method, address string, body any) ([]byte, http.Header, error) {
 	for {
 		header, status, reply, err := a.send(ctx, method, address, body)
 		if err != nil {
-			return nil, a.refused("it does not answer", err)
+			return nil, nil, a.refused("it does not answer", err)
 		}
-		raw, isRaw := into.(*[]byte)
 		switch {
 		case status == http.StatusNotFound || status == http.StatusGone:
-			return nil, errGone
+			return nil, nil, errGone
 		case isLimit(status, header):
 			pause := max(pauseOf(header, time.Now()), leastPause)
 			if pause > shortPause {
-				return nil, sluice.CodeSenderLimits.Errorf(
+				return nil, nil, sluice.CodeSenderLimits.Errorf(
 					"%s takes no more requests for now. What was done counts; ask again later for the rest.", a.title).
 					After(pause)
 			}
 			if err := wait.For(ctx, pause); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		case status >= 300:
-			return nil, a.refused("it answers "+strconv.Itoa(status), nil)
-		case into == nil:
-			return header, nil
-		case isRaw:
-			*raw = reply
-			return header, nil
-		case value.Footprint(reply) > maxDecoded:
-			return nil, a.refused("its reply is too large", nil)
+			return nil, nil, a.refused("it answers "+strconv.Itoa(status), nil)
 		default:
-			numbers := json.NewDecoder(bytes.NewReader(reply))
-			numbers.UseNumber()
-			if err := numbers.Decode(into); err != nil {
-				return nil, a.refused("its reply can't be read", err)
-			}
-			return header, nil
+			return reply, header, nil
 		}
 	}
+}
+
+// ask makes a request whose reply is JSON: a page of a list, or something that is asked for once.
+func (a *api) ask(
+	ctx context.Context, method, address string, body any,
+) (reply []byte, header http.Header, err error) {
+	if a.pages++; a.pages > maxPages {
+		return nil, nil, a.refused("its list does not end", nil)
+	}
+	reply, header, err = a.call(ctx, method, address, body)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case value.Footprint(reply) > maxDecoded:
+		return nil, nil, a.refused("its reply is too large", nil)
+	case !json.Valid(reply):
+		return nil, nil, a.refused("its reply can't be read", nil)
+	}
+	return reply, header, nil
 }
 
 // isLimit reports whether a sender takes no more requests for now.
 func isLimit(status int, header http.Header) bool {
 	return status == http.StatusTooManyRequests || status >= 400 && header.Get("Retry-After") != "" ||
 		status == http.StatusForbidden && header.Get("X-Ratelimit-Remaining") == "0"
-}
-
-// get reads a page of a list, or something that is asked for once.
-func (a *api) get(ctx context.Context, address string, into any) (http.Header, error) {
-	if a.pages++; a.pages > maxPages {
-		return nil, a.refused("its list does not end", nil)
-	}
-	return a.call(ctx, http.MethodGet, address, nil, into)
-}
-
-func (a *api) post(ctx context.Context, address string, body, into any) error {
-	_, err := a.call(ctx, http.MethodPost, address, body, into)
-	return err
 }
 
 // logIn gets hold of the bearer token, where the secret is none.
@@ -121,11 +115,8 @@ func (a *api) login(ctx context.Context, address string, field ...string) error 
 	if len(field) > 0 {
 		form.Set(field[0], field[1])
 	}
-	var login struct {
-		Token string `json:"access_token"`
-	}
-	err := a.post(ctx, address, form, &login)
-	a.bearer = login.Token
+	reply, _, err := a.ask(ctx, http.MethodPost, address, form)
+	a.bearer = text(reply, "access_token")
 	return err
 }
 

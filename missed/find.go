@@ -27,17 +27,17 @@ func (f *Finder) Find(
 func (f *Finder) findWithin(
 	ctx context.Context, within time.Duration, hook sluice.Webhook, from, to time.Time, dryRun bool,
 ) (found sluice.Missed, _ error) {
-	if !Asks(senderOf(&hook)) {
+	if !Asks(sender.Of(&hook).Name) {
 		return found, sluice.InvalidParameter("eventKey",
 			"The sender of this webhook can't be asked what it has sent; these can: %s.", Senders())
 	}
-	of, a, err := f.api(ctx, hook)
+	a, err := f.api(ctx, hook)
 	if err != nil {
 		return found, err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, within, errSlow)
 	defer cancel()
-	found, err = f.find(ctx, of, a, hook, from, to, dryRun)
+	found, err = f.find(ctx, a, from, to, dryRun)
 	if err != nil && errors.Is(context.Cause(ctx), errSlow) {
 		err = a.refused("it takes longer than "+within.String(), errSlow).After(slowPause)
 	}
@@ -51,13 +51,13 @@ var errSlow = errors.New("the sender takes too long")
 const slowPause = time.Hour
 
 func (f *Finder) find(
-	ctx context.Context, of provider, a *api, hook sluice.Webhook, from, to time.Time, dryRun bool,
+	ctx context.Context, a *api, from, to time.Time, dryRun bool,
 ) (found sluice.Missed, _ error) {
-	sent, err := list(ctx, of, a, from, to)
+	sent, err := a.sent(ctx, from, to)
 	if err != nil {
 		return found, err
 	}
-	had, err := f.accepted(ctx, hook.EventKey, from.Add(-lookBack))
+	had, err := f.accepted(ctx, a.webhook.EventKey, from.Add(-lookBack))
 	if err != nil {
 		return found, err
 	}
@@ -68,7 +68,7 @@ func (f *Finder) find(
 			result.Had++
 		} else {
 			result.Missed++
-			if state, err = f.fill(ctx, of, a, hook, d, dryRun); err != nil {
+			if state, err = f.fill(ctx, a, d, dryRun); err != nil {
 				return found, err
 			}
 		}
@@ -77,74 +77,65 @@ func (f *Finder) find(
 	return result, nil
 }
 
-// senderOf returns the sender of a webhook, "" if it is not a known one.
-func senderOf(hook *sluice.Webhook) string {
-	if hook.Trust == nil {
-		return ""
-	}
-	return hook.Trust.Provider
-}
-
 // api returns how the sender of a webhook is asked.
-func (f *Finder) api(ctx context.Context, hook sluice.Webhook) (of provider, a *api, err error) {
-	name := senderOf(&hook)
-	of, known := providers()[name]
+func (f *Finder) api(ctx context.Context, hook sluice.Webhook) (a *api, err error) {
+	preset := sender.Of(&hook)
+	of, known := providers()[preset.Name]
 	switch {
 	case !known:
-		return of, nil, sluice.InvalidParameter("eventKey",
+		return nil, sluice.InvalidParameter("eventKey",
 			"The sender of this webhook can't be asked about it; these can: %s.", Checkers())
 	case hook.APIURL == "":
-		return of, nil, sluice.InvalidParameter("apiUrl",
+		return nil, sluice.InvalidParameter("apiUrl",
 			"The webhook has no apiUrl, the address of the hook at the sender's API; webhook.put sets it.")
 	case hook.APISecret == "":
-		return of, nil, sluice.InvalidParameter("apiSecret",
+		return nil, sluice.InvalidParameter("apiSecret",
 			"The webhook has no apiSecret, with which the sender's API is asked; webhook.put sets it.")
 	}
 	secret := hook.APISecret
 	if stored, ok := strings.CutPrefix(secret, sluice.StoredSecret); ok {
 		if secret, err = f.Secret(sluice.Unscoped(ctx), stored); err != nil {
-			return of, nil, sluice.AsError(err).About("apiSecret").WithStatus(http.StatusBadRequest)
+			return nil, sluice.AsError(err).About("apiSecret").WithStatus(http.StatusBadRequest)
 		}
 	}
 	address, err := url.Parse(hook.APIURL)
 	if err != nil {
-		return of, nil, err
+		return nil, err
 	}
 	transport := f.Public
 	if address.Scheme == "http" {
 		transport = f.Plain
 	}
-	preset, _ := sender.Find(name)
 	a = &api{
-		hook: strings.TrimSuffix(hook.APIURL, "/"), sender: name, title: preset.Title, secret: secret, bearer: secret,
-		client: outward.Client(transport, 0),
+		provider: of, webhook: hook, hook: strings.TrimSuffix(hook.APIURL, "/"), sender: preset.Name,
+		title: preset.Title, secret: secret, bearer: secret, client: outward.Client(transport, 0),
 	}
-	if !a.locate(of.Paths) {
-		return of, nil, sluice.InvalidParameter("apiUrl",
+	if !a.locate() {
+		return nil, sluice.InvalidParameter("apiUrl",
 			"apiUrl is not the address of a webhook at %s: it has no %s in it.", a.title,
-			strings.Join(of.Paths, " or "))
+			strings.Join(a.Paths, " or "))
 	}
-	return of, a, nil
+	return a, nil
 }
 
 // locate finds one of the provider's paths in the address of a webhook.
-func (a *api) locate(paths []string) bool {
-	for _, path := range paths {
+func (a *api) locate() bool {
+	for _, path := range a.Paths {
 		if base, rest, found := strings.Cut(a.hook, path); found && rest != "" {
 			a.base, a.path = base, path
 			a.id, _, _ = strings.Cut(rest, "/")
 			return true
 		}
 	}
-	return paths == nil
+	return a.Paths == nil
 }
 
-// list returns what a sender has sent between two times, each delivery once.
-func list(ctx context.Context, of provider, a *api, from, to time.Time) (sent []delivery, err error) {
+// sent returns what a sender has sent between two times, each delivery once.
+func (a *api) sent(ctx context.Context, from, to time.Time) (sent []delivery, err error) {
 	seen := make(map[string]int)
 	tooMany := false
 	if err = a.logIn(ctx); err == nil {
-		err = of.list(ctx, a, from, to, func(d delivery) bool {
+		err = a.list(ctx, from, to, func(d delivery) bool {
 			if d.id == "" || !d.time.IsZero() && (d.time.Before(from.Truncate(time.Second)) || !d.time.Before(to)) {
 				return true
 			}
@@ -173,18 +164,15 @@ func list(ctx context.Context, of provider, a *api, from, to time.Time) (sent []
 }
 
 // list shows what a sender has sent to see.
-func (p *provider) list(ctx context.Context, a *api, from, to time.Time, see func(delivery) bool) error {
-	if special := listers[a.sender]; special != nil {
-		return special(ctx, a, from, to, see)
-	}
-	l, types := p.List, []string(nil)
+func (a *api) list(ctx context.Context, from, to time.Time, see func(delivery) bool) error {
+	l, types := a.List, []string(nil)
 	if l.Type != "" {
-		var hook map[string]any
-		if _, err := a.get(ctx, a.hook, &hook); err != nil {
+		hook, _, err := a.ask(ctx, http.MethodGet, a.hook, nil)
+		if err != nil {
 			return err
 		}
-		if types = typesOf(hook, p.shape(a).Types); text(hook, "event_payload") == "thin" {
-			l = p.Thin
+		if types = typesOf(hook, a.shape().Types); text(hook, "event_payload") == "thin" {
+			l = a.Thin
 		}
 	}
 	return l.list(ctx, a, types, from, to, see)
@@ -211,20 +199,18 @@ func (f *Finder) accepted(ctx context.Context, eventKey string, since time.Time)
 }
 
 // fill gets a delivery that is missing, and returns what became of it.
-func (f *Finder) fill(
-	ctx context.Context, of provider, a *api, hook sluice.Webhook, d delivery, dryRun bool,
-) (state string, err error) {
+func (f *Finder) fill(ctx context.Context, a *api, d delivery, dryRun bool) (state string, err error) {
 	if dryRun || d.busy {
 		return sluice.MissedStill, nil
 	}
-	if of.Resend == "" {
-		return f.fetch(ctx, a, hook, d)
+	if a.Resend == "" {
+		return f.fetch(ctx, a, d)
 	}
 	var order any
-	if of.Names != "" {
-		order = map[string][]string{of.Names: {a.id}}
+	if a.Names != "" {
+		order = map[string][]string{a.Names: {a.id}}
 	}
-	switch err := a.post(ctx, a.fill(of.Resend, d.ref, d.time, d.time), order, nil); {
+	switch _, _, err := a.call(ctx, http.MethodPost, a.fill(a.Resend, d.ref, d.time, d.time), order); {
 	case errors.Is(err, errGone):
 		return sluice.MissedGone, nil
 	case err != nil:
@@ -234,9 +220,9 @@ func (f *Finder) fill(
 }
 
 // fetch takes the event of a delivery from the sender's API.
-func (f *Finder) fetch(ctx context.Context, a *api, hook sluice.Webhook, d delivery) (state string, err error) {
+func (f *Finder) fetch(ctx context.Context, a *api, d delivery) (state string, err error) {
 	if d.event == nil {
-		_, err = a.call(ctx, http.MethodGet, d.at, nil, &d.event)
+		d.event, _, err = a.call(ctx, http.MethodGet, d.at, nil)
 	}
 	switch {
 	case errors.Is(err, errGone):
@@ -244,13 +230,13 @@ func (f *Finder) fetch(ctx context.Context, a *api, hook sluice.Webhook, d deliv
 	case err != nil:
 		return "", err
 	}
-	if _, err = f.Accept(ctx, hook, d.event); err == nil {
+	if _, err = f.Accept(ctx, a.webhook, d.event); err == nil {
 		return sluice.MissedFetched, nil
 	}
 	if kind := sluice.AsError(err).Kind; kind == sluice.Unavailable || kind == sluice.Internal {
 		return "", err // ours: another time it may be taken
 	}
-	f.Log.WarnContext(ctx, "A fetched event is not what its webhook demands.", "eventKey", hook.EventKey,
+	f.Log.WarnContext(ctx, "A fetched event is not what its webhook demands.", "eventKey", a.webhook.EventKey,
 		"deliveryId", d.id, "error", err)
 	return sluice.MissedStill, nil
 }

@@ -33,12 +33,10 @@ const (
 // renewGraph moves the end of a subscription on, for as long as the last time.
 func renewGraph(ctx context.Context, a *api, lasts time.Duration) (until time.Time, err error) {
 	for _, length := range []time.Duration{cmp.Or(lasts, longestGraph), shortestGraph} {
-		var reply struct {
-			Expires time.Time `json:"expirationDateTime"`
-		}
+		var reply []byte
 		end := map[string]string{"expirationDateTime": stamp(time.Now().Add(length))}
-		if _, err = a.call(ctx, http.MethodPatch, a.hook, end, &reply); err == nil {
-			return reply.Expires, nil
+		if reply, _, err = a.ask(ctx, http.MethodPatch, a.hook, end); err == nil {
+			return instant(text(reply, "expirationDateTime")), nil
 		}
 	}
 	return until, err

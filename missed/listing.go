@@ -1,14 +1,16 @@
 package missed
 
 import (
+	"bytes"
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"sluice/value"
 )
 
 // A delivery is what a sender says it has sent.
@@ -23,9 +25,11 @@ type delivery struct {
 
 // A listing says how a sender lists what it has sent. Members of replies are paths.
 type listing struct {
-	URL   string // of the first page
-	Items string // the deliveries in a page; "": it is a list of them
-	Fetch string // where the event of a delivery is
+	URL    string // of the first page
+	Search string // what is posted there, in JSON; "": it is only read
+	Items  string // the deliveries in a page; "": it is a list of them
+	Whole  bool   // they are the events themselves
+	Fetch  string // where the event of a delivery is, otherwise
 
 	ID, Ref     string              // of a delivery
 	Time        string              // of it, or several of which one is there
@@ -45,16 +49,15 @@ func (l *listing) list(
 ) error {
 	address := a.fill(l.URL, "", from, to)
 	for number := 2; address != ""; number++ {
-		var page any
-		header, err := a.get(ctx, address, &page)
+		page, header, err := l.page(ctx, a, address, from, to)
 		if err != nil {
 			return err
 		}
 		given := member(page, l.Items)
-		items, isList := given.([]any)
-		if given != nil && !isList {
+		if len(given) > 0 && given[0] != '[' && string(given) != "null" {
 			return a.refused("its reply can't be read", nil)
 		}
+		items := slices.Collect(value.Elements(given))
 		for _, item := range items {
 			d := l.delivery(item)
 			d.at = a.fill(l.Fetch, d.ref, from, to)
@@ -70,8 +73,28 @@ func (l *listing) list(
 	return nil
 }
 
-func (l *listing) delivery(item any) delivery {
+// page asks for a page. A search has the parameters behind the address in its body.
+func (l *listing) page(ctx context.Context, a *api, address string, from, to time.Time) ([]byte, http.Header, error) {
+	if l.Search == "" {
+		return a.ask(ctx, http.MethodGet, address, nil)
+	}
+	filled := strings.NewReplacer("{from}", stamp(from), "{to}", stamp(to)).Replace(l.Search)
+	search, err := value.DecodeObject([]byte(filled))
+	if err != nil {
+		return nil, nil, err
+	}
+	own, query, _ := strings.Cut(address, "?")
+	if given, err := url.ParseQuery(query); err == nil && given.Has(l.As) {
+		search[l.As] = given.Get(l.As)
+	}
+	return a.ask(ctx, http.MethodPost, own, search)
+}
+
+func (l *listing) delivery(item []byte) delivery {
 	d := delivery{id: text(item, l.ID), ref: text(item, l.Ref)}
+	if l.Whole {
+		d.event = item
+	}
 	for path := range strings.FieldsSeq(l.Time) {
 		if d.time.IsZero() {
 			d.time = instant(text(item, path))
@@ -84,10 +107,10 @@ func (l *listing) delivery(item any) delivery {
 }
 
 // next returns the address of the next page, "" if there is none.
-func (l *listing) next(address string, page any, header http.Header, items []any, number string) string {
+func (l *listing) next(address string, page []byte, header http.Header, items [][]byte, number string) string {
 	cursor := number
 	switch {
-	case l.More != "" && member(page, l.More) != true, l.Done != "" && member(page, l.Done) == true:
+	case l.More != "" && string(member(page, l.More)) != "true", l.Done != "" && string(member(page, l.Done)) == "true":
 		return ""
 	case l.Next == "Link":
 		return next(address, linked(header))
@@ -110,38 +133,25 @@ func (l *listing) next(address string, page any, header http.Header, items []any
 }
 
 // linkIn returns a link in a page: a text, or of a list of links that to the next page.
-func linkIn(given any) string {
-	links, _ := given.([]any)
-	for _, link := range links {
+func linkIn(given []byte) string {
+	for link := range value.Elements(given) {
 		if text(link, "rel") == "next" {
 			return text(link, "href")
 		}
 	}
-	link, _ := given.(string)
-	return link
+	return value.Scalar(given)
 }
 
 // member returns a member of a reply, nil if there is none; "" is the reply itself.
-func member(of any, path string) any {
-	for name := range strings.SplitSeq(path, ".") {
-		if path != "" {
-			object, _ := of.(map[string]any)
-			of = object[name]
-		}
+func member(of []byte, path string) []byte {
+	if path == "" {
+		return bytes.TrimSpace(of)
 	}
-	return of
+	return value.Lookup(of, strings.Split(path, ".")...)
 }
 
 // text returns a member that is a text or a number, "" if there is none.
-func text(of any, path string) string {
-	switch v := member(of, path).(type) {
-	case string:
-		return v
-	case json.Number:
-		return v.String()
-	}
-	return ""
-}
+func text(of []byte, path string) string { return value.Scalar(member(of, path)) }
 
 // instant reads a time as senders write it, zero if it is none.
 func instant(text string) (at time.Time) {

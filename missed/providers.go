@@ -40,13 +40,6 @@ var logins = map[string]func(ctx context.Context, a *api) error{
 	"github": loginGitHub, "microsoft-graph": loginGraph, "paypal": loginPayPal, "stripe": loginStripe,
 }
 
-// A lister shows deliveries to see, as long as that returns true. It may show some that are not
-// between from and to.
-type lister func(ctx context.Context, a *api, from, to time.Time, see func(delivery) bool) error
-
-// listers list what senders have sent, where providers.yaml can't say how.
-var listers = map[string]lister{"square": listSquare}
-
 // renewals let subscriptions that end go on, for as long as they were renewed for last, and
 // return when they end then.
 var renewals = map[string]func(ctx context.Context, a *api, lasts time.Duration) (until time.Time, err error){
@@ -54,7 +47,7 @@ var renewals = map[string]func(ctx context.Context, a *api, lasts time.Duration)
 }
 
 // Asks reports whether a sender can be asked what it has sent.
-func Asks(sender string) bool { return providers()[sender].List != nil || listers[sender] != nil }
+func Asks(sender string) bool { return providers()[sender].List != nil }
 
 // Checks reports whether a sender can be asked whether it still calls.
 func Checks(sender string) bool { return providers()[sender].Hooks != nil }

@@ -3,11 +3,8 @@ package oidc
 import (
 	"crypto/sha256"
 	"encoding/base64"
-	"time"
 
 	"github.com/go-jose/go-jose/v4/jwt"
-
-	"sluice"
 )
 
 // The values of the claim typ, as Keycloak writes them: other receivers of our
@@ -35,30 +32,29 @@ type claims struct {
 	AccessHash      string   `json:"at_hash,omitempty"`
 }
 
-func (i *Issuer) accessClaims(client *sluice.Client, is issue, now, expires time.Time) claims {
+func (i *Issuer) accessClaims(is issue) claims {
 	c := claims{
-		Claims:          i.registered(is, ownAudience, now, expires),
+		Claims:          i.registered(is, ownAudience),
 		Type:            accessClaim,
-		ClientID:        client.ID,
-		AuthorizedParty: client.ID,
+		ClientID:        is.client.ID,
+		AuthorizedParty: is.client.ID,
 		Scope:           is.scope,
 		Username:        is.user,
 		Roles:           is.roles,
 	}
-	if is.client {
-		c.Grant, c.Generation = "client_credentials", client.Generation()
-	}
-	if is.session != nil {
+	if is.session == nil {
+		c.Grant, c.Generation = "client_credentials", is.client.Generation()
+	} else {
 		c.Session = is.session.ID
 	}
 	return c
 }
 
-func (i *Issuer) idClaims(client *sluice.Client, is issue, now, expires time.Time) claims {
+func (i *Issuer) idClaims(is issue) claims {
 	c := claims{
-		Claims:          i.registered(is, client.ID, now, expires),
+		Claims:          i.registered(is, is.client.ID),
 		Type:            idClaim,
-		AuthorizedParty: client.ID,
+		AuthorizedParty: is.client.ID,
 		Session:         is.session.ID, // for a logout
 		AuthTime:        is.session.Created.Unix(),
 		Nonce:           is.nonce,
@@ -79,14 +75,14 @@ func accessHash(token string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:len(sum)/2])
 }
 
-func (i *Issuer) registered(is issue, audience string, now, expires time.Time) jwt.Claims {
+func (i *Issuer) registered(is issue, audience string) jwt.Claims {
 	return jwt.Claims{
 		Issuer:    i.url,
 		Subject:   is.user,
 		Audience:  jwt.Audience{audience},
-		Expiry:    jwt.NewNumericDate(expires),
-		NotBefore: jwt.NewNumericDate(now),
-		IssuedAt:  jwt.NewNumericDate(now),
+		Expiry:    jwt.NewNumericDate(is.expires),
+		NotBefore: jwt.NewNumericDate(is.now),
+		IssuedAt:  jwt.NewNumericDate(is.now),
 		ID:        random(familySize),
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"encoding/hex"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -39,8 +38,7 @@ func (i *Issuer) authenticate(r *http.Request, form map[string]string) (*sluice.
 		}
 		return client, nil
 	}
-	hash := fmt.Appendf(nil, "%x", sha256.Sum256([]byte(secret)))
-	right := subtle.ConstantTimeCompare(hash, []byte(expected.Secret)) == 1
+	right := subtle.ConstantTimeCompare([]byte(sluice.HashSecret(secret)), []byte(expected.Secret)) == 1
 	if !right || client == nil {
 		return nil, i.invalidClient()
 	}

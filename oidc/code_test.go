@@ -129,7 +129,7 @@ func TestCode(t *testing.T) {
 			f.mu.Lock()
 			defer f.mu.Unlock()
 			login := f.logins[len(f.logins)-1]
-			if login.Grant != "authorization_code" || login.Username != userName || login.ClientID != client || login.Outcome != Granted {
+			if login.Grant != "authorization_code" || login.Username != userName || login.ClientID != client || login.Outcome != sluice.Granted {
 				t.Errorf("it was observed as %+v", login)
 			}
 		})

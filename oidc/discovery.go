@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-
-	"github.com/go-jose/go-jose/v4"
 )
 
 // metadata describes the issuer at the path that follows from its URL (RFC 8414, 3.1), or
@@ -35,13 +33,9 @@ func (i *Issuer) discovery(w http.ResponseWriter, _ *http.Request) error {
 
 // certs publishes the keys that tokens are signed with.
 func (i *Issuer) certs(w http.ResponseWriter, r *http.Request) error {
-	keys, err := i.keys.published(r.Context())
+	set, err := i.keys.published(r.Context())
 	if err != nil {
 		return err
-	}
-	set := jose.JSONWebKeySet{Keys: make([]jose.JSONWebKey, 0, len(keys))}
-	for _, key := range keys {
-		set.Keys = append(set.Keys, key.jwk())
 	}
 	writeJSON(w, http.StatusOK, set)
 	return nil

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"sluice"
 )
 
 func bearer(token string) http.Header {
@@ -200,7 +202,7 @@ func TestLogout(t *testing.T) {
 	if out := f.post("logout", "client_id", publicID); out.status != 400 || out.str("error") != "invalid_request" {
 		t.Errorf("%d %s", out.status, out.text)
 	}
-	if want := []Ending{{Username: userName, ClientID: publicID, Address: "127.0.0.1"}}; !cmp.Equal(want, f.endings) {
+	if want := []sluice.Logout{{Username: userName, ClientID: publicID, Address: "127.0.0.1"}}; !cmp.Equal(want, f.endings) {
 		t.Errorf("told of %+v", f.endings)
 	}
 }

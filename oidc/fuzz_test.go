@@ -24,12 +24,14 @@ func FuzzAccess(f *testing.F) {
 		BaseURL: "http://localhost", Namespace: "default", Sessions: &listed[sluice.Session]{}, Keys: key,
 		AccessTTL: time.Minute, RefreshTTL: time.Hour, Rotation: 1 << 62,
 	})
-	signing, err := issuer.keys.parse(key.records[0])
+	signing, err := parseKey(key.records[0])
 	if err != nil {
 		f.Fatal(err)
 	}
 	// Signed by the right key, and of a session that is over: one step from good.
-	signed, err := signing.access(issuer.accessClaims(&sluice.Client{ID: publicID}, issue{user: userName}, time.Now(), time.Now().Add(time.Hour)))
+	signed, err := signing.sign(issuer.accessClaims(issue{
+		user: userName, client: &sluice.Client{ID: publicID}, session: new(sluice.Session), now: time.Now(), expires: time.Now().Add(time.Hour),
+	}), accessType)
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -97,7 +97,7 @@ func (s *sessions) redeem(
 		used.Used = true
 		after.Code = &used
 		refresh = newRefresh(code, before.MACKey)
-		after.Hash = hashRefresh(refresh)
+		after.Hash = sluice.HashSecret(refresh)
 		after.Expires = s.now().UTC().Add(lifetime)
 		return &after, nil
 	})

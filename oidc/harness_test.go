@@ -108,8 +108,8 @@ type fixture struct {
 	ahead     atomic.Int64 // of the issuer's clock, in nanoseconds
 
 	mu      sync.Mutex
-	logins  []Login
-	endings []Ending
+	logins  []sluice.Login
+	endings []sluice.Logout
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -143,12 +143,12 @@ func newFixtureOn(t *testing.T, o jetstream.Options) *fixture {
 		AccessTTL:  5 * time.Minute,
 		RefreshTTL: 720 * time.Hour,
 		Rotation:   720 * time.Hour,
-		Observe: func(_ context.Context, l Login) {
+		Observe: func(_ context.Context, l sluice.Login) {
 			f.mu.Lock()
 			defer f.mu.Unlock()
 			f.logins = append(f.logins, l)
 		},
-		Ended: func(_ context.Context, e Ending) {
+		Ended: func(_ context.Context, e sluice.Logout) {
 			f.mu.Lock()
 			defer f.mu.Unlock()
 			e.Address, _, _ = strings.Cut(e.Address, ":")

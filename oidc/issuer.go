@@ -54,32 +54,10 @@ type IssuerOptions struct {
 	RefreshTTL time.Duration // how long a login lasts, however often it is refreshed
 	Rotation   time.Duration // how long a key signs
 
-	Observe func(context.Context, Login)  // told of every request for tokens; may be nil
-	Ended   func(context.Context, Ending) // told of every login that its client or a thief ended; may be nil
+	Observe func(context.Context, sluice.Login)  // told of every request for tokens
+	Ended   func(context.Context, sluice.Logout) // told of every login that its client or a thief ended
 	Log     *slog.Logger
 }
-
-// A Login is a request for tokens and its outcome. It holds no secrets. Its names are
-// unchecked unless the outcome is Granted.
-type Login struct {
-	Grant    string // empty if there is none of that name
-	ClientID string
-	Username string // empty if the client asks for itself
-	Address  string // of the client
-	Outcome  string // Granted, or the error code of the answer
-}
-
-// An Ending is the end of a login by a logout or a revocation, or because one of
-// its refresh tokens was used twice.
-type Ending struct {
-	Username string
-	ClientID string
-	Address  string // where the end came from
-	Reused   bool   // a refresh token was used twice
-}
-
-// Granted is the outcome of a login that got its tokens.
-const Granted = "granted"
 
 // An Issuer makes access and refresh tokens, and checks them.
 type Issuer struct {
@@ -95,12 +73,6 @@ type Issuer struct {
 
 // NewIssuer returns an issuer. It stores nothing before it is used.
 func NewIssuer(o IssuerOptions) *Issuer {
-	if o.Observe == nil {
-		o.Observe = func(context.Context, Login) {}
-	}
-	if o.Ended == nil {
-		o.Ended = func(context.Context, Ending) {}
-	}
 	i := &Issuer{
 		IssuerOptions: o,
 		url:           strings.TrimSuffix(o.BaseURL, "/") + sluice.RealmsPath + o.Namespace,
@@ -110,7 +82,6 @@ func NewIssuer(o IssuerOptions) *Issuer {
 	clock := func() time.Time { return i.now() }
 	i.keys = &keyring{
 		records: o.Keys, rotation: o.Rotation, grace: o.AccessTTL + 2*leeway, now: clock,
-		parsed: make(map[string]*signingKey),
 	}
 	i.sessions = &sessions{
 		records: o.Sessions, now: clock,
@@ -158,7 +129,7 @@ func (i *Issuer) Refresh(ctx context.Context, token string) (id sluice.Identity,
 
 // noteEnded calls Ended for a login. The address of the caller is in ctx.
 func (i *Issuer) noteEnded(ctx context.Context, s *sluice.Session, reused bool) {
-	i.Ended(ctx, Ending{
+	i.Ended(ctx, sluice.Logout{
 		Username: s.Username, ClientID: s.ClientID, Address: sluice.UserFrom(ctx).Address, Reused: reused,
 	})
 }

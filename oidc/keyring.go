@@ -12,11 +12,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-jose/go-jose/v4"
+
 	"sluice"
 )
 
-// A keyring holds the keys that sign tokens. All nodes share the stored ones;
-// a key is parsed once per process.
+// A keyring holds the keys that sign tokens. All nodes share them.
 type keyring struct {
 	records  sluice.Records[sluice.SigningKey]
 	rotation time.Duration // how long a key signs
@@ -24,8 +25,6 @@ type keyring struct {
 	now      func() time.Time
 
 	rotating sync.Mutex
-	mu       sync.RWMutex
-	parsed   map[string]*signingKey
 }
 
 // signing returns the key to sign with, a new one if it is time.
@@ -40,44 +39,43 @@ func (k *keyring) signing(ctx context.Context) (*signingKey, error) {
 	if len(live) == 0 {
 		return nil, errors.New("the new signing key is gone")
 	}
-	return k.parse(live[0])
+	return parseKey(live[0])
 }
 
-// published returns the keys whose tokens may be valid, the newest first.
-func (k *keyring) published(ctx context.Context) ([]*signingKey, error) {
+// published returns the public halves of the keys whose tokens may be valid, the newest first.
+func (k *keyring) published(ctx context.Context) (set jose.JSONWebKeySet, _ error) {
 	if _, err := k.signing(ctx); err != nil {
-		return nil, err
+		return set, err
 	}
 	live, _ := k.sort(k.records.All())
-	keys := make([]*signingKey, 0, len(live))
 	for _, record := range live {
-		key, err := k.parse(record)
+		key, err := parseKey(record)
 		if err != nil {
-			return nil, err
+			return set, err
 		}
-		keys = append(keys, key)
+		set.Keys = append(set.Keys, key.jwk())
 	}
-	return keys, nil
+	return set, nil
 }
 
-// find returns the key with that id, or nil. A caller may have made up the id.
-func (k *keyring) find(ctx context.Context, id string) (*signingKey, error) {
+// find returns the key with that id. A caller may have made up the id.
+func (k *keyring) find(ctx context.Context, id string) (*sluice.SigningKey, error) {
 	if !isRandom(id, familySize) {
-		return nil, nil
+		return nil, notAccepted()
 	}
 	live, dead := k.sort(k.records.All())
 	same := func(r *sluice.SigningKey) bool { return r.ID == id }
 	if n := slices.IndexFunc(live, same); n >= 0 {
-		return k.parse(live[n])
+		return live[n], nil
 	}
 	if slices.ContainsFunc(dead, same) {
-		return nil, nil
+		return nil, notAccepted()
 	}
-	record, err := k.records.Get(ctx, id) // another node may just have made it
-	if err != nil || record == nil {
-		return nil, err
+	key, err := k.records.Get(ctx, id) // another node may just have made it
+	if err == nil && key == nil {
+		err = notAccepted()
 	}
-	return k.parse(record)
+	return key, err
 }
 
 // sort puts the newest key first. dead are the keys whose successor is so old that none of
@@ -111,9 +109,6 @@ func (k *keyring) rotate(ctx context.Context) error {
 		if err := sluice.Remove(ctx, k.records, record.ID); err != nil {
 			return err
 		}
-		k.mu.Lock()
-		delete(k.parsed, record.ID)
-		k.mu.Unlock()
 	}
 	return nil
 }
@@ -140,22 +135,4 @@ func (k *keyring) add(ctx context.Context, willDo func(*sluice.SigningKey) bool)
 		return nil, nil
 	}
 	return mine, err
-}
-
-// parse returns the usable form of a stored key.
-func (k *keyring) parse(record *sluice.SigningKey) (*signingKey, error) {
-	k.mu.RLock()
-	key := k.parsed[record.ID]
-	k.mu.RUnlock()
-	if key != nil {
-		return key, nil
-	}
-	key, err := newSigningKey(record)
-	if err != nil {
-		return nil, err
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.parsed[record.ID] = key
-	return key, nil
 }

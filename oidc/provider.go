@@ -50,7 +50,7 @@ type Provider struct {
 	verified  *limit.Cache[fingerprint, foreign]
 	exchanged *limit.Cache[fingerprint, exchanged]
 	exchanges singleflight.Group
-	busy      chan struct{} // bounds the exchanges at the same time
+	busy      *limit.Slots // for the exchanges at the same time
 
 	discovery *outward.Published[*remote]
 
@@ -68,7 +68,7 @@ func NewProvider(o ProviderOptions) *Provider {
 		key:             sluice.RandomBytes(32),
 		verified:        limit.NewCache[fingerprint, foreign](maxRemembered),
 		exchanged:       limit.NewCache[fingerprint, exchanged](maxRemembered),
-		busy:            make(chan struct{}, maxExchanges),
+		busy:            limit.NewSlots(maxExchanges),
 		audienceHint:    rate.Sometimes{Interval: hintEvery},
 		rolesHint:       rate.Sometimes{Interval: hintEvery},
 	}

@@ -24,8 +24,8 @@ const (
 // exchanged is what the provider answered to a password or a refresh token.
 type exchanged struct {
 	id      sluice.Identity
-	renewed string        // the refresh token to use next; kept for callers who missed it
-	refusal *sluice.Error // in place of both
+	renewed string // the refresh token to use next; kept for callers who missed it
+	refusal error  // in place of both
 }
 
 // Password returns the user with that password: Unauthenticated if the provider
@@ -69,17 +69,17 @@ func (p *Provider) Refresh(ctx context.Context, token string) (id sluice.Identit
 func (p *Provider) exchange(
 	ctx context.Context, digest fingerprint, how exchange,
 ) (exchanged, error) {
-	if known, ok, err := p.recall(digest); ok {
-		return known, err
+	if known, ok := p.exchanged.Get(digest, p.now()); ok {
+		return known, known.refusal
 	}
 	return share(ctx, &p.exchanges, string(digest[:]), func(ctx context.Context) (none exchanged, _ error) {
-		if known, ok, err := p.recall(digest); ok {
-			return known, err // it came while this call was on its way here
+		if known, ok := p.exchanged.Get(digest, p.now()); ok {
+			return known, known.refusal // it came while this call was on its way here
 		}
 		token, err := p.ask(ctx, how)
 		if err != nil {
-			if e := sluice.AsError(err); e.Kind != sluice.Unavailable {
-				p.exchanged.Put(digest, exchanged{refusal: e}, p.now().Add(refusedFor))
+			if !sluice.Unavailable.Is(err) {
+				p.exchanged.Put(digest, exchanged{refusal: err}, p.now().Add(refusedFor))
 			}
 			return none, err
 		}
@@ -96,12 +96,10 @@ type exchange func(ctx context.Context, config oauth2.Config) (*oauth2.Token, er
 
 // ask lets an exchange ask the provider, unless too many do.
 func (p *Provider) ask(ctx context.Context, how exchange) (*oauth2.Token, error) {
-	select {
-	case p.busy <- struct{}{}:
-		defer func() { <-p.busy }()
-	default:
+	if p.busy.Enter() != nil {
 		return nil, unreachable(errors.New("too many exchanges at the same time"))
 	}
+	defer p.busy.Leave()
 	r, err := p.remote(ctx)
 	if err != nil {
 		return nil, err
@@ -111,14 +109,6 @@ func (p *Provider) ask(ctx context.Context, how exchange) (*oauth2.Token, error)
 		return nil, refusal(err)
 	}
 	return token, nil
-}
-
-// recall returns what the provider answered a short time ago.
-func (p *Provider) recall(digest fingerprint) (answer exchanged, ok bool, err error) {
-	if answer, ok = p.exchanged.Get(digest, p.now()); answer.refusal != nil {
-		return exchanged{}, true, answer.refusal
-	}
-	return answer, ok, nil
 }
 
 // read returns the identity in a reply of the token endpoint. Most providers put the roles

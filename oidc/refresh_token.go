@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
-	"fmt"
 	"strings"
 
 	"sluice"
@@ -44,10 +43,8 @@ func wasIssued(s *sluice.Session, token string) bool {
 
 // isCurrent reports whether a refresh token is the valid one of the session.
 func isCurrent(s *sluice.Session, token string) bool {
-	return subtle.ConstantTimeCompare([]byte(s.Hash), []byte(hashRefresh(token))) == 1
+	return subtle.ConstantTimeCompare([]byte(s.Hash), []byte(sluice.HashSecret(token))) == 1
 }
-
-func hashRefresh(token string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(token))) }
 
 // parseRefresh returns the id of the session that a refresh token is of.
 func parseRefresh(token string) (id string, ok bool) {

@@ -27,7 +27,7 @@ func (s *sessions) open(
 ) (*sluice.Session, string, error) {
 	family, key := random(familySize), sluice.RandomBytes(familySize)
 	token := newRefresh(family, key)
-	session.Hash, session.MACKey = hashRefresh(token), key
+	session.Hash, session.MACKey = sluice.HashSecret(token), key
 	kept, err := s.store(ctx, family, session, lifetime)
 	return kept, token, err
 }
@@ -108,7 +108,7 @@ func (s *sessions) rotate(ctx context.Context, token string) (session *sluice.Se
 	family, _, _ := strings.Cut(token, ".")
 	session, err = s.use(ctx, token, func(before sluice.Session) (*sluice.Session, error) {
 		renewed = newRefresh(family, before.MACKey)
-		before.Hash = hashRefresh(renewed)
+		before.Hash = sluice.HashSecret(renewed)
 		return &before, nil
 	})
 	return session, renewed, err

@@ -19,13 +19,12 @@ const (
 
 // A signingKey makes tokens.
 type signingKey struct {
-	id            string
-	public        *ecdsa.PublicKey
-	accessSigner  jose.Signer
-	idTokenSigner jose.Signer
+	id      string
+	private *ecdsa.PrivateKey
 }
 
-func newSigningKey(record *sluice.SigningKey) (*signingKey, error) {
+// parseKey returns the usable form of a stored key.
+func parseKey(record *sluice.SigningKey) (*signingKey, error) {
 	parsed, err := x509.ParsePKCS8PrivateKey(record.Private)
 	if err != nil {
 		return nil, fmt.Errorf("signing key %s: %w", record.ID, err)
@@ -34,20 +33,20 @@ func newSigningKey(record *sluice.SigningKey) (*signingKey, error) {
 	if !ok {
 		return nil, fmt.Errorf("signing key %s is a %T", record.ID, parsed)
 	}
-	key := &signingKey{id: record.ID, public: &private.PublicKey}
-	signing := jose.SigningKey{Algorithm: jose.ES256, Key: jose.JSONWebKey{Key: private, KeyID: record.ID}}
-	if key.accessSigner, err = jose.NewSigner(signing, new(jose.SignerOptions).WithType(accessType)); err != nil {
-		return nil, err
-	}
-	key.idTokenSigner, err = jose.NewSigner(signing, new(jose.SignerOptions).WithType(idType))
-	return key, err
+	return &signingKey{record.ID, private}, nil
 }
 
-func (k *signingKey) access(c claims) (string, error) {
-	return jwt.Signed(k.accessSigner).Claims(c).Serialize()
+// sign makes a token of a type.
+func (k *signingKey) sign(c claims, kind jose.ContentType) (string, error) {
+	key := jose.SigningKey{Algorithm: jose.ES256, Key: jose.JSONWebKey{Key: k.private, KeyID: k.id}}
+	signer, err := jose.NewSigner(key, new(jose.SignerOptions).WithType(kind))
+	if err != nil {
+		return "", err
+	}
+	return jwt.Signed(signer).Claims(c).Serialize()
 }
 
 // jwk returns the public half.
 func (k *signingKey) jwk() jose.JSONWebKey {
-	return jose.JSONWebKey{Key: k.public, KeyID: k.id, Algorithm: string(jose.ES256), Use: "sig"}
+	return jose.JSONWebKey{Key: &k.private.PublicKey, KeyID: k.id, Algorithm: string(jose.ES256), Use: "sig"}
 }

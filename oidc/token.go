@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-jose/go-jose/v4/jwt"
-
 	"sluice"
 	"sluice/limit"
 )
@@ -26,7 +24,7 @@ type request struct {
 	client  *sluice.Client
 	form    map[string]string
 	address string
-	login   *Login          // for Observe
+	login   *sluice.Login   // for Observe
 	scope   string          // that is granted
 	session *sluice.Session // that is refreshed
 }
@@ -34,12 +32,15 @@ type request struct {
 // An issue is what a grant has decided to issue.
 type issue struct {
 	user    string // whom the tokens stand for
-	client  bool   // the client itself is the user
 	roles   []string
-	scope   string          // that of the request
 	session *sluice.Session // nil for a client that asks for itself
 	refresh string          // the refresh token; empty: none
 	nonce   string          // of the ID token
+
+	// What the request says, and the endpoint.
+	client       *sluice.Client
+	scope        string
+	now, expires time.Time
 }
 
 // An answer is the body of a successful request (RFC 6749, 5.1).
@@ -59,7 +60,7 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	login := Login{ClientID: form["client_id"], Address: r.RemoteAddr, Outcome: Granted}
+	login := sluice.Login{ClientID: form["client_id"], Address: r.RemoteAddr, Outcome: sluice.Granted}
 	if _, known := i.grants[form["grant_type"]]; known {
 		login.Grant = form["grant_type"]
 	}
@@ -77,7 +78,7 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) error {
 }
 
 // exchange authenticates the client, runs its grant and makes the tokens.
-func (i *Issuer) exchange(r *http.Request, form map[string]string, login *Login) (*answer, error) {
+func (i *Issuer) exchange(r *http.Request, form map[string]string, login *sluice.Login) (*answer, error) {
 	client, err := i.authenticate(r, form)
 	if err != nil {
 		return nil, err
@@ -102,38 +103,38 @@ func (i *Issuer) exchange(r *http.Request, form map[string]string, login *Login)
 	if err != nil {
 		return nil, err
 	}
-	issue.scope = asked.scope
+	issue.client, issue.scope = client, asked.scope
 	if !mayRefresh(client) {
 		issue.refresh = ""
 	}
-	return i.answer(r.Context(), client, issue)
+	return i.answer(r.Context(), issue)
 }
 
-func (i *Issuer) answer(ctx context.Context, client *sluice.Client, is issue) (*answer, error) {
+func (i *Issuer) answer(ctx context.Context, is issue) (*answer, error) {
 	key, err := i.keys.signing(ctx)
 	if err != nil {
 		return nil, err
 	}
-	now := i.now()
-	expires := now.Add(i.AccessTTL)
-	if is.session != nil && is.session.Expires.Before(expires) {
-		expires = is.session.Expires
+	is.now = i.now()
+	is.expires = is.now.Add(i.AccessTTL)
+	if is.session != nil && is.session.Expires.Before(is.expires) {
+		is.expires = is.session.Expires
 	}
-	a := &answer{TokenType: "Bearer", ExpiresIn: seconds(expires.Sub(now)), Scope: is.scope, RefreshToken: is.refresh}
-	if a.AccessToken, err = key.access(i.accessClaims(client, is, now, expires)); err != nil {
+	a := &answer{
+		TokenType: "Bearer", ExpiresIn: seconds(is.expires.Sub(is.now)), Scope: is.scope, RefreshToken: is.refresh,
+	}
+	if a.AccessToken, err = key.sign(i.accessClaims(is), accessType); err != nil {
 		return nil, err
 	}
 	if is.refresh != "" {
-		a.RefreshExpiresIn = seconds(is.session.Expires.Sub(now))
+		a.RefreshExpiresIn = seconds(is.session.Expires.Sub(is.now))
 	}
 	if hasScope(is.scope, "openid") {
-		claims := i.idClaims(client, is, now, expires)
+		claims := i.idClaims(is)
 		claims.AccessHash = accessHash(a.AccessToken)
-		if a.IDToken, err = jwt.Signed(key.idTokenSigner).Claims(claims).Serialize(); err != nil {
-			return nil, err
-		}
+		a.IDToken, err = key.sign(claims, idType)
 	}
-	return a, nil
+	return a, err
 }
 
 // clip bounds what a caller wrote.

@@ -195,7 +195,7 @@ func TestLoginsAreObserved(t *testing.T) {
 	f.postWith(basic, "token", "grant_type", "client_credentials")
 	f.post("token", "grant_type", "password", "client_id", "nobody")
 	f.post("token", "grant_type", "magic", "client_id", publicID)
-	var got []Login
+	var got []sluice.Login
 	for _, l := range f.logins {
 		if !strings.HasPrefix(l.Address, "127.0.0.1:") {
 			t.Errorf("address is %q", l.Address)
@@ -203,12 +203,12 @@ func TestLoginsAreObserved(t *testing.T) {
 		l.Address = ""
 		got = append(got, l)
 	}
-	want := []Login{
-		{Grant: "password", ClientID: publicID, Username: userName, Outcome: Granted},
+	want := []sluice.Login{
+		{Grant: "password", ClientID: publicID, Username: userName, Outcome: sluice.Granted},
 		{Grant: "password", ClientID: publicID, Username: "mallory", Outcome: "invalid_grant"},
-		{Grant: "refresh_token", ClientID: publicID, Username: userName, Outcome: Granted},
+		{Grant: "refresh_token", ClientID: publicID, Username: userName, Outcome: sluice.Granted},
 		{Grant: "refresh_token", ClientID: publicID, Username: userName, Outcome: "invalid_grant"},
-		{Grant: "client_credentials", ClientID: secretID, Outcome: Granted},
+		{Grant: "client_credentials", ClientID: secretID, Outcome: sluice.Granted},
 		{Grant: "password", ClientID: "nobody", Outcome: "invalid_client"},
 		{ClientID: publicID, Outcome: "unsupported_grant_type"},
 	}

@@ -54,10 +54,8 @@ func (i *Issuer) verify(ctx context.Context, token string) (*verified, error) {
 	var err error
 	if !known {
 		v, err = i.checkToken(ctx, token)
-	} else if key, findErr := i.keys.find(ctx, v.key); findErr != nil {
-		err = findErr
-	} else if key == nil {
-		err = notAccepted()
+	} else {
+		_, err = i.keys.find(ctx, v.key)
 	}
 	if err == nil {
 		err = i.checkSession(ctx, v)
@@ -119,15 +117,16 @@ func (i *Issuer) open(ctx context.Context, token, kind string) (*verified, error
 	if header.ExtraHeaders[jose.HeaderType] != kind {
 		return nil, notAccepted()
 	}
-	key, err := i.keys.find(ctx, header.KeyID)
+	record, err := i.keys.find(ctx, header.KeyID)
 	if err != nil {
 		return nil, err
 	}
-	if key == nil {
-		return nil, notAccepted()
+	key, err := parseKey(record)
+	if err != nil {
+		return nil, err
 	}
 	v := &verified{key: key.id}
-	if err := parsed.Claims(key.public, &v.claims); err != nil {
+	if err := parsed.Claims(&key.private.PublicKey, &v.claims); err != nil {
 		return nil, notAccepted().Because(err)
 	}
 	return v, nil

@@ -44,8 +44,7 @@ func macOf(key, text string) string {
 }
 
 // sign puts the signature of a request into its headers, beside the time and the hash of the body.
-// daily returns the key for a day.
-func (k awsKey) sign(r *http.Request, now time.Time, daily func(day string) string) error {
+func (k awsKey) sign(r *http.Request, now time.Time) error {
 	query, err := k.normalize(r.URL)
 	if err != nil {
 		return err
@@ -69,7 +68,7 @@ func (k awsKey) sign(r *http.Request, now time.Time, daily func(day string) stri
 	hash := sha256.Sum256([]byte(request))
 	text := strings.Join([]string{"AWS4-HMAC-SHA256", at, scope, hex.EncodeToString(hash[:])}, "\n")
 	authorize(r, "AWS4-HMAC-SHA256 Credential="+k.id+"/"+scope+", SignedHeaders="+names+
-		", Signature="+hex.EncodeToString([]byte(macOf(daily(day), text))))
+		", Signature="+hex.EncodeToString([]byte(macOf(k.daily(day), text))))
 	return nil
 }
 
@@ -100,19 +99,18 @@ func (k awsKey) normalize(u *url.URL) (query string, err error) {
 	if err != nil {
 		return "", err
 	}
-	escaped := map[string][]string{}
+	var pairs [][]string
 	for name, list := range values {
 		for _, value := range list {
-			escaped[awsEscape(name)] = append(escaped[awsEscape(name)], awsEscape(value))
+			pairs = append(pairs, []string{awsEscape(name), awsEscape(value)})
 		}
 	}
-	var pairs []string
-	for _, name := range slices.Sorted(maps.Keys(escaped)) {
-		for _, value := range slices.Sorted(slices.Values(escaped[name])) {
-			pairs = append(pairs, name+"="+value)
-		}
+	slices.SortFunc(pairs, slices.Compare)
+	var parts []string
+	for _, pair := range pairs {
+		parts = append(parts, strings.Join(pair, "="))
 	}
-	u.RawQuery = strings.Join(pairs, "&")
+	u.RawQuery = strings.Join(parts, "&")
 	return u.RawQuery, nil
 }
 
@@ -132,39 +130,22 @@ func (k awsKey) path(u *url.URL) string {
 
 // canonicalHeaders returns the headers that are signed, a line each, and their names.
 func canonicalHeaders(r *http.Request) (lines, names string) {
-	order := make([]string, 1, 1+len(r.Header))
-	order[0] = "host"
-	signed := map[string]string{"host": r.URL.Host}
+	signed := map[string][]string{"host": {r.URL.Host}}
 	for name, values := range r.Header {
 		if len(values) == 0 || slices.Contains(unsigned, name) {
 			continue
 		}
 		name = strings.ToLower(name)
-		order = append(order, name)
-		for i, value := range values {
-			if i > 0 {
-				signed[name] += ","
-			}
-			signed[name] += trimmed(value)
+		for _, value := range values { // with single spaces, and none around it
+			words := strings.FieldsFunc(value, func(c rune) bool { return c == ' ' || c == '\t' })
+			signed[name] = append(signed[name], strings.Join(words, " "))
 		}
 	}
-	slices.Sort(order)
-	var text strings.Builder
+	order := slices.Sorted(maps.Keys(signed))
 	for _, name := range order {
-		text.WriteString(name)
-		text.WriteByte(':')
-		text.WriteString(signed[name])
-		text.WriteByte('\n')
+		lines += name + ":" + strings.Join(signed[name], ",") + "\n"
 	}
-	return text.String(), strings.Join(order, ";")
-}
-
-// trimmed returns a text with single spaces, and none around it.
-func trimmed(text string) string {
-	if !strings.ContainsAny(text, " \t") {
-		return text
-	}
-	return strings.Join(strings.Fields(text), " ")
+	return lines, strings.Join(order, ";")
 }
 
 // awsEscape encodes all but letters, digits, -, _, . and ~.

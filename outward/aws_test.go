@@ -64,7 +64,7 @@ func TestAWSVectors(t *testing.T) {
 			}
 			maps.Copy(r.Header, test.header)
 			r.Header.Set("User-Agent", "is not signed")
-			if err := test.key.sign(r, now, test.key.daily); err != nil {
+			if err := test.key.sign(r, now); err != nil {
 				t.Fatal(err)
 			}
 			want := fmt.Sprintf("AWS4-HMAC-SHA256 Credential=%s/%s/us-east-1/%s/aws4_request, SignedHeaders=%s, Signature=%s",

@@ -20,14 +20,13 @@ const (
 	maxTokens       = 1024
 	maxCertificates = 64
 	certificateKept = time.Hour
-	awsKept         = time.Hour // of the key of a day
 )
 
 // Credentials lend the credentials of others to calls: tokens that are fetched and kept, signatures
 // and certificates.
 type Credentials struct {
 	plain     *http.Transport
-	tokens    *limit.Cache[string, string] // and keys of AWS
+	tokens    *limit.Cache[string, string]
 	flight    singleflight.Group
 	certified *limit.Cache[string, *http.Transport]
 }
@@ -131,18 +130,7 @@ func (c *Credentials) putter(a Auth, secret string, hide func(string)) (put putt
 			key.session = parts[2]
 			hide(key.session)
 		}
-		return func(r *http.Request, _ string) error {
-			now := time.Now()
-			return key.sign(r, now, func(day string) string {
-				name := digest(secret, key.region, key.service, day)
-				made, ok := c.tokens.Get(name, now)
-				if !ok {
-					made = key.daily(day)
-					c.tokens.Put(name, made, now.Add(awsKept))
-				}
-				return made
-			})
-		}, "", nil
+		return func(r *http.Request, _ string) error { return key.sign(r, time.Now()) }, "", nil
 	}
 	source, err := sourceOf(a, secret)
 	if err != nil {

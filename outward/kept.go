@@ -3,6 +3,8 @@ package outward
 import (
 	"sync"
 	"time"
+
+	"sluice/limit"
 )
 
 // Kept keeps connections to servers of others open for those who want the same, and closes what
@@ -23,7 +25,7 @@ type kept[T any] struct {
 	over  *time.Timer // closes it
 }
 
-// Take opens the thing of a key, or shares it, until leave is called: ErrWaiters if too many others
+// Take opens the thing of a key, or shares it, until leave is called: limit.ErrNoPlace if too many others
 // are in use. A thing that is spoilt is shared with nobody else.
 func (k *Kept[T]) Take(key string) (thing T, leave func(spoilt bool), err error) {
 	k.mu.Lock()
@@ -31,7 +33,7 @@ func (k *Kept[T]) Take(key string) (thing T, leave func(spoilt bool), err error)
 	h := k.held[key]
 	if h == nil {
 		if !k.makeRoom() {
-			return thing, nil, ErrWaiters
+			return thing, nil, limit.ErrNoPlace
 		}
 		if thing, err = k.Open(key); err != nil {
 			return thing, nil, err

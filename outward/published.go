@@ -12,16 +12,13 @@ import (
 
 	"golang.org/x/net/publicsuffix"
 	"golang.org/x/sync/singleflight"
-	"golang.org/x/time/rate"
 
 	"sluice/limit"
 )
 
 // Bounds of what is kept.
 const (
-	maxAddresses = 256  // whose content is kept
-	maxDomains   = 1024 // whose limits are kept
-	limitKept    = 24 * time.Hour
+	maxAddresses = 256 // whose content is kept
 	maxQuoted    = 200 // bytes that are logged of another answer
 	maxWaiters   = 32  // callers who wait for one domain: a slow one must not hold up who needs another
 	maxWaiting   = 256 // callers who wait for any
@@ -47,8 +44,8 @@ type Published[T any] struct {
 	flight  singleflight.Group
 	kept    *limit.Cache[string, published[T]]
 	failed  *limit.Cache[string, error]
-	limits  *limit.Cache[string, *rate.Limiter] // by domain: forged calls of one must not starve the others
-	waiters *Waiters                            // by domain
+	limits  *limit.Tries  // by domain: forged calls of one must not starve the others
+	waiters *limit.Places // by domain
 }
 
 type published[T any] struct {
@@ -65,8 +62,8 @@ func NewPublished[T any](o PublishOptions[T]) *Published[T] {
 		PublishOptions: o,
 		kept:           limit.NewCache[string, published[T]](maxAddresses),
 		failed:         limit.NewCache[string, error](maxAddresses),
-		limits:         limit.NewCache[string, *rate.Limiter](maxDomains),
-		waiters:        NewWaiters(maxWaiters, maxWaiting),
+		limits:         limit.NewTries(o.Burst, o.Every),
+		waiters:        limit.NewPlaces(maxWaiters, maxWaiting),
 	}
 }
 
@@ -109,7 +106,7 @@ func (p *Published[T]) ask(ctx context.Context, address string, maxAge time.Dura
 	if content, age, ok := p.Last(address); ok && age <= maxAge {
 		return content, nil
 	}
-	if wait := p.wait(address); wait > 0 {
+	if wait := p.limits.At(domainOf(address), p.Now(), p.Every, time.Duration(p.Burst)*p.Every); wait > 0 {
 		return *new(T), TooOftenError{wait}
 	}
 	content, err := p.fetch(ctx, address)
@@ -139,25 +136,6 @@ func domainOf(address string) string {
 		return u.Hostname()
 	}
 	return domain
-}
-
-// wait asks for one more request to the domain of an address, and returns how long that has to
-// wait.
-func (p *Published[T]) wait(address string) time.Duration {
-	domain, now := domainOf(address), p.Now()
-	var limiter *rate.Limiter
-	p.limits.Change(domain, now, func(known *rate.Limiter) (*rate.Limiter, time.Time) {
-		if limiter = known; limiter == nil {
-			limiter = rate.NewLimiter(rate.Every(p.Every), p.Burst)
-		}
-		return limiter, now.Add(limitKept)
-	})
-	turn := limiter.ReserveN(now, 1)
-	wait := turn.DelayFrom(now)
-	if wait > 0 {
-		turn.CancelAt(now)
-	}
-	return wait
 }
 
 func (p *Published[T]) fetch(ctx context.Context, address string) (content T, err error) {

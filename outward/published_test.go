@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"sluice/limit"
 )
 
 const (
@@ -168,7 +170,7 @@ func TestASlowDomainHoldsUpFew(t *testing.T) {
 		}()
 	}
 	for range callers - maxWaiters {
-		if err := <-results; !errors.Is(err, ErrWaiters) {
+		if err := <-results; !errors.Is(err, limit.ErrNoPlace) {
 			t.Errorf("a caller too many is told %v", err)
 		}
 	}
@@ -177,7 +179,7 @@ func TestASlowDomainHoldsUpFew(t *testing.T) {
 	}
 	close(hang)
 	for range maxWaiters {
-		if err := <-results; err == nil || errors.Is(err, ErrWaiters) {
+		if err := <-results; err == nil || errors.Is(err, limit.ErrNoPlace) {
 			t.Errorf("a caller who waited is told %v", err)
 		}
 	}

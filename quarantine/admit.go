@@ -13,7 +13,7 @@ type admitParams struct {
 	Force bool `json:"force" doc:"Lets them in without checking them again."`
 }
 
-func admitCommand(k *Keeper, receiver Receiver) command.Command {
+func admitCommand(k *Keeper) command.Command {
 	return command.New("quarantine.admit", "Let rejected calls in after all, as new calls, the oldest first: they "+
 		"are checked again as their webhook is now. One that is rejected again stays.",
 		func(ctx context.Context, p admitParams) (out sluice.Admissions, err error) {
@@ -23,7 +23,7 @@ func admitCommand(k *Keeper, receiver Receiver) command.Command {
 			}
 			out.Items, out.Next = []sluice.BulkItem{}, next
 			for _, c := range calls { // a copy of each, which its request goes with
-				item, err := k.admit(ctx, receiver, &c, p.Force, p.ID != "")
+				item, err := k.admit(ctx, &c, p.Force, p.ID != "")
 				if err != nil {
 					return out, err
 				}

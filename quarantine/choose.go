@@ -28,14 +28,23 @@ func (k *Keeper) choose(
 		return nil, "", sluice.CodeParameterMissing.Errorf(
 			"Say which calls are meant: give an id, or eventKey, code, from or to.").About("id")
 	}
-	k.settle(ctx)
-	calls, next, err = k.Store.List(ctx, sluice.QuarantineQuery{
-		ID: s.ID, EventKey: s.EventKey, Code: s.Code, From: s.From, To: s.To, After: s.After, Oldest: true,
-		Limit: cmp.Or(s.Limit, defaultLimit), Cover: sluice.CoverFrom(ctx),
-	})
+	calls, next, err = k.find(ctx, s, true)
 	if err == nil && s.ID != "" && len(calls) == 0 {
 		return nil, "", sluice.CodeQuarantineUnknown.Errorf(
 			"There is no call with that id in the quarantine; quarantine.get lists those there are.").About("id")
 	}
 	return calls, next, err
+}
+
+const defaultLimit = 100
+
+// find returns the calls of a selection, and the cursor behind them.
+func (k *Keeper) find(
+	ctx context.Context, s selection, oldest bool,
+) (calls []sluice.QuarantinedCall, next string, err error) {
+	k.settle(ctx)
+	return k.Store.List(ctx, sluice.QuarantineQuery{
+		ID: s.ID, EventKey: s.EventKey, Code: s.Code, From: s.From, To: s.To, After: s.After, Oldest: oldest,
+		Limit: cmp.Or(s.Limit, defaultLimit), Cover: sluice.CoverFrom(ctx),
+	})
 }

@@ -25,6 +25,10 @@ type door struct {
 	shut string          // a body that it never lets in
 }
 
+func (d *door) Diagnose(context.Context, *sluice.QuarantinedCall) []string {
+	return []string{"It is forged."}
+}
+
 func (d *door) Show(_ context.Context, c *sluice.QuarantinedCall) (map[string]string, map[string][]string, []byte) {
 	return map[string]string{"authorization": "***"}, nil, c.Request.Body
 }
@@ -56,19 +60,18 @@ func open(t *testing.T, calls int) *room {
 	}
 	t.Cleanup(e.Close)
 	<-e.SetUp()
-	keeper := quarantine.NewKeeper(quarantine.Options{
-		Store: e.Quarantine, Log: slog.New(slog.DiscardHandler),
-		Diagnose: func(context.Context, *sluice.QuarantinedCall) []string { return []string{"It is forged."} },
+	r := &room{t: t, engine: e, door: &door{open: map[string]bool{}}}
+	r.keeper = quarantine.NewKeeper(quarantine.Options{
+		Store: e.Quarantine, Log: slog.New(slog.DiscardHandler), Receiver: r.door,
+		Seen: func(_ context.Context, _, target string) { r.seen = append(r.seen, target) },
 	})
-	go keeper.Run(t.Context())
-	r := &room{t: t, engine: e, keeper: keeper, door: &door{open: map[string]bool{}}}
+	go r.keeper.Run(t.Context())
 	begin := time.Now().Add(-time.Minute)
 	for i := range calls {
 		key := []string{"webhook.a", "webhook.b"}[i%2]
 		r.keep(key, begin.Add(time.Duration(i)*time.Second), fmt.Appendf(nil, "n%3d", i))
 	}
-	r.set = command.NewSet(func(context.Context, sluice.AuditEntry) {},
-		quarantine.Commands(keeper, r.door, func(_ context.Context, _, target string) { r.seen = append(r.seen, target) }))
+	r.set = command.NewSet(func(context.Context, sluice.AuditEntry) {}, quarantine.Commands(r.keeper))
 	return r
 }
 

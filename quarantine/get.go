@@ -7,7 +7,6 @@
 package quarantine
 
 import (
-	"cmp"
 	"context"
 	"encoding/base64"
 	"slices"
@@ -19,8 +18,11 @@ import (
 	"sluice/command"
 )
 
-// Receiver is the part of a receive.Receiver that the commands need.
+// Receiver is the part of a receive.Receiver that the quarantine needs.
 type Receiver interface {
+	// Diagnose says, for the operator, why a call was rejected.
+	Diagnose(ctx context.Context, c *sluice.QuarantinedCall) []string
+
 	// Show returns a request without its secrets.
 	Show(ctx context.Context, c *sluice.QuarantinedCall) (headers map[string]string, query map[string][]string,
 		body []byte)
@@ -30,19 +32,16 @@ type Receiver interface {
 	Admit(ctx context.Context, c *sluice.QuarantinedCall, force bool) (sluice.Result, error)
 }
 
-// Commands returns the commands about rejected calls. seen is called when a user
-// sees payloads.
-func Commands(k *Keeper, receiver Receiver, seen func(ctx context.Context, command, target string)) []command.Command {
-	return []command.Command{getCommand(k, receiver, seen), admitCommand(k, receiver), deleteCommand(k)}
+// Commands returns the commands about rejected calls.
+func Commands(k *Keeper) []command.Command {
+	return []command.Command{getCommand(k), admitCommand(k), deleteCommand(k)}
 }
 
-const (
-	defaultLimit = 100
-	// maxBodies bounds the bodies that one answer shows, in bytes.
-	maxBodies = 4 << 20
-)
+// maxBodies bounds the bodies that one answer shows, in bytes.
+const maxBodies = 4 << 20
 
-type getParams struct {
+// criteria are a selection of calls to be shown.
+type criteria struct {
 	ID       string    `json:"id" names:"listed" doc:"Id of one call."`
 	EventKey string    `json:"eventKey" names:"listed" doc:"Only calls of the webhook with this key."`
 	Code     string    `json:"code" doc:"Only calls that were refused with this code, such as signature-invalid."`
@@ -50,18 +49,19 @@ type getParams struct {
 	To       time.Time `json:"to" doc:"Latest time."`
 	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most this many calls. Default 100."`
 	After    string    `json:"after" doc:"The value of next in the previous answer."`
-	Brief    bool      `json:"brief" doc:"Leaves out headers and bodies."`
 }
 
-func getCommand(k *Keeper, receiver Receiver, seen func(ctx context.Context, command, target string)) command.Command {
+type getParams struct {
+	criteria
+
+	Brief bool `json:"brief" doc:"Leaves out headers and bodies."`
+}
+
+func getCommand(k *Keeper) command.Command {
 	return command.New("quarantine.get", "Find calls that were refused and are kept, newest first, with a diagnosis; "+
 		"with headers and bodies, secrets masked, for users who may see payloads.",
 		func(ctx context.Context, p getParams) (out sluice.List[sluice.QuarantineView], err error) {
-			k.settle(ctx)
-			calls, next, err := k.Store.List(ctx, sluice.QuarantineQuery{
-				ID: p.ID, EventKey: p.EventKey, Code: p.Code, From: p.From, To: p.To,
-				Limit: cmp.Or(p.Limit, defaultLimit), After: p.After, Cover: sluice.CoverFrom(ctx),
-			})
+			calls, next, err := k.find(ctx, selection(p.criteria), false)
 			if err != nil {
 				return out, err
 			}
@@ -81,14 +81,14 @@ func getCommand(k *Keeper, receiver Receiver, seen func(ctx context.Context, com
 				}
 				if !p.Brief && left >= c.Kept() && maySee {
 					left -= c.Kept()
-					there, err := fill(ctx, &item, k, receiver)
+					there, err := k.fill(ctx, &item)
 					if err != nil {
 						return out, err
 					}
 					if !there {
 						continue
 					}
-					seen(ctx, "quarantine.get", c.ID)
+					k.Seen(ctx, "quarantine.get", c.ID)
 				}
 				out.Items = append(out.Items, item)
 			}
@@ -97,14 +97,14 @@ func getCommand(k *Keeper, receiver Receiver, seen func(ctx context.Context, com
 }
 
 // fill adds the request to a call, and reports whether the call is still there.
-func fill(ctx context.Context, v *sluice.QuarantineView, k *Keeper, receiver Receiver) (bool, error) {
+func (k *Keeper) fill(ctx context.Context, v *sluice.QuarantineView) (bool, error) {
 	there, err := k.Store.Open(ctx, &v.QuarantinedCall)
 	if !there || err != nil {
 		return false, err
 	}
 	var body []byte
 	v.Method = v.Request.Method
-	v.Headers, v.Query, body = receiver.Show(ctx, &v.QuarantinedCall)
+	v.Headers, v.Query, body = k.Receiver.Show(ctx, &v.QuarantinedCall)
 	v.Body, v.BodyEncoding = string(body), sluice.EncodingText
 	if !utf8.Valid(body) {
 		v.Body, v.BodyEncoding = base64.StdEncoding.EncodeToString(body), sluice.EncodingBase64

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"sluice"
+	"sluice/limit"
 	"sluice/stretch"
 )
 
@@ -23,29 +24,29 @@ const (
 	keptPerSecond   = 50
 	keptAtOnce      = 1000
 	diagnosedEach   = 20 // a second, of all
-	maxLimits       = 10_000
 	storeTimeout    = 5 * time.Second
 )
 
 // Options are what a keeper is made of.
 type Options struct {
-	Store sluice.QuarantineStore
-	Log   *slog.Logger
+	Store    sluice.QuarantineStore
+	Receiver Receiver
+	Log      *slog.Logger
 
-	// Diagnose says, for the operator, why a call was rejected.
-	Diagnose func(context.Context, *sluice.QuarantinedCall) []string
+	// Seen is called when a user sees payloads.
+	Seen func(ctx context.Context, command, target string)
 }
 
 // admit lets one call in; nil if it has gone meanwhile. That it can never be let in is an error
 // only where no others are asked for.
 func (k *Keeper) admit(
-	ctx context.Context, receiver Receiver, c *sluice.QuarantinedCall, force, alone bool,
+	ctx context.Context, c *sluice.QuarantinedCall, force, alone bool,
 ) (*sluice.BulkItem, error) {
 	there, err := k.Store.Open(ctx, c)
 	if !there || err != nil {
 		return nil, err
 	}
-	result, err := receiver.Admit(ctx, c, force)
+	result, err := k.Receiver.Admit(ctx, c, force)
 	if err != nil {
 		e := sluice.AsError(err)
 		if e.Kind == sluice.Unavailable || e.Kind == sluice.Internal || alone && sluice.CodeNotAdmissible.Is(e) {
@@ -64,15 +65,15 @@ type Keeper struct {
 	waiting  chan taken
 	stopped  chan struct{}
 	diagnose *rate.Limiter
+	limits   *limit.Tries // by token
 	missed   atomic.Int64 // calls that are not kept
 
 	mu      sync.Mutex
-	kept    int                      // calls so far
-	handled int                      // how many of them are stored or lost
-	moved   chan struct{}            // closed and replaced whenever one is handled
-	bytes   int                      // of the calls that wait
-	of      map[string]use           // what waits, by token
-	limits  map[string]*rate.Limiter // by token
+	kept    int            // calls so far
+	handled int            // how many of them are stored or lost
+	moved   chan struct{}  // closed and replaced whenever one is handled
+	bytes   int            // of the calls that wait
+	of      map[string]use // what waits, by token
 }
 
 // Missed returns how many calls were not kept, since the start: there were too many, or
@@ -98,15 +99,7 @@ func (k *Keeper) take(token string, size int) bool {
 		used.bytes+size > maxBytesOfOne {
 		return false
 	}
-	limit := k.limits[token]
-	if limit == nil {
-		if len(k.limits) >= maxLimits {
-			clear(k.limits)
-		}
-		limit = rate.NewLimiter(keptPerSecond, keptAtOnce)
-		k.limits[token] = limit
-	}
-	if !limit.Allow() {
+	if k.limits.Try(token) > 0 {
 		return false
 	}
 	k.kept++
@@ -159,7 +152,7 @@ func (k *Keeper) handle(ctx context.Context, t taken) {
 	defer cancel()
 	c.Diagnosis = []string{"Too many calls were refused at that moment to look into each of them."}
 	if k.diagnose.Allow() {
-		c.Diagnosis = k.Diagnose(ctx, c)
+		c.Diagnosis = k.Receiver.Diagnose(ctx, c)
 	}
 	if err := k.Store.Put(ctx, c); err != nil {
 		k.missed.Add(1)
@@ -202,6 +195,6 @@ func NewKeeper(o Options) *Keeper {
 		Options: o, waiting: make(chan taken, maxWaiting), stopped: make(chan struct{}),
 		moved:    make(chan struct{}),
 		diagnose: rate.NewLimiter(diagnosedEach, 10*diagnosedEach),
-		of:       make(map[string]use), limits: make(map[string]*rate.Limiter),
+		of:       make(map[string]use), limits: limit.NewTries(keptAtOnce, time.Second/keptPerSecond),
 	}
 }

@@ -39,10 +39,10 @@ func (a adyenCheck) check(_ context.Context, c *Call, _ time.Time) error {
 		return err
 	}
 	none := true
-	for item := range elements(lookup(c.Body, []string{"notificationItems"})) {
+	for item := range value.Elements(value.Lookup(c.Body, "notificationItems")) {
 		none = false
-		item = lookup(item, []string{"NotificationRequestItem"})
-		given := scalar(lookup(item, []string{"additionalData", "hmacSignature"}))
+		item = value.Lookup(item, "NotificationRequestItem")
+		given := value.Scalar(value.Lookup(item, "additionalData", "hmacSignature"))
 		if given == "" {
 			return missing("A notification has no hmacSignature.")
 		}
@@ -60,7 +60,7 @@ func (a adyenCheck) check(_ context.Context, c *Call, _ time.Time) error {
 func adyenText(item []byte) []byte {
 	parts := make([]string, len(adyenSigned))
 	for i, path := range adyenSigned {
-		parts[i] = scalar(lookup(item, path))
+		parts[i] = value.Scalar(value.Lookup(item, path...))
 	}
 	return []byte(strings.Join(parts, ":"))
 }

@@ -118,7 +118,7 @@ func uniqueTexts(body []byte) (map[string]string, bool) {
 			return value.ErrNoObject
 		}
 		if seen[name] = true; content[0] == '"' {
-			texts[name] = scalar(content)
+			texts[name] = value.Scalar(content)
 		}
 		return nil
 	})

@@ -157,9 +157,17 @@ func hexOf(t *testing.T, s Scheme, secret string, body []byte, now time.Time) st
 	return call.Header.Get("X-S")
 }
 
+func newScheme(s Scheme, secrets []string, keys Keys) (*Verifier, error) {
+	p, err := s.preset()
+	if err != nil {
+		return nil, err
+	}
+	return New(p, secrets, keys)
+}
+
 func schemeVerifier(t testing.TB, s Scheme, secrets ...string) *Verifier {
 	t.Helper()
-	v, err := NewScheme(s, secrets, nil)
+	v, err := newScheme(s, secrets, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

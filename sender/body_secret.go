@@ -24,16 +24,16 @@ func (b bodySecret) check(_ context.Context, c *Call, _ time.Time) error {
 	items := slices.Values([][]byte{c.Body})
 	if b.list != "" {
 		lacks, differs = "A notification has no %s.", "The %s of a notification is another one."
-		items = elements(lookup(c.Body, []string{b.list}))
+		items = value.Elements(value.Lookup(c.Body, b.list))
 	}
 	none := true
 	for item := range items {
 		none = false
-		given := lookup(item, []string{b.member})
+		given := value.Lookup(item, b.member)
 		if len(given) == 0 || given[0] != '"' {
 			return missing(lacks, b.member)
 		}
-		if subtle.ConstantTimeCompare([]byte(scalar(given)), []byte(b.secret)) != 1 {
+		if subtle.ConstantTimeCompare([]byte(value.Scalar(given)), []byte(b.secret)) != 1 {
 			return invalid(differs, b.member)
 		}
 	}

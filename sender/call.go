@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"sluice/value"
 )
 
 // A Call is a call of a webhook as its sender made it.
@@ -61,7 +63,7 @@ func (c *Call) parameter(name string) string {
 // text returns a text in the body by its path, "" if there is none.
 func (c *Call) text(path ...string) string {
 	var text string
-	_ = json.Unmarshal(lookup(c.Body, path), &text) // what is no text is none
+	_ = json.Unmarshal(value.Lookup(c.Body, path...), &text) // what is no text is none
 	return text
 }
 

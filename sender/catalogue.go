@@ -7,13 +7,16 @@ import (
 	"embed"
 	"fmt"
 	"io"
-	"net/http"
+	"maps"
 	"net/textproto"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 
 	"go.yaml.in/yaml/v3"
+
+	"sluice"
 )
 
 // folders has a folder for each known sender: preset.yaml, and samples of its events, each a
@@ -23,23 +26,22 @@ import (
 //go:embed known/*/preset.yaml known/*/*.http
 var folders embed.FS
 
-// readers read the senders by their names, each read when it is first asked for.
-var readers = sync.OnceValue(func() map[string]func() (Preset, error) {
+// presets are the senders that are known, by name.
+var presets = sync.OnceValue(func() map[string]Preset {
 	entries, _ := folders.ReadDir("known") // it is embedded
-	all := make(map[string]func() (Preset, error), len(entries))
+	all := make(map[string]Preset, len(entries))
 	for _, folder := range entries {
-		all[folder.Name()] = sync.OnceValues(func() (Preset, error) { return readPreset(folder.Name()) })
+		name := folder.Name()
+		content, err := folders.ReadFile(path.Join("known", name, "preset.yaml"))
+		if err == nil {
+			all[name], err = parsePreset(name, content)
+		}
+		if err != nil {
+			panic(err) // a mistake in the program
+		}
 	}
 	return all
 })
-
-func readPreset(name string) (Preset, error) {
-	content, err := folders.ReadFile(path.Join("known", name, "preset.yaml"))
-	if err != nil {
-		return Preset{}, err
-	}
-	return parsePreset(name, content)
-}
 
 // parsePreset reads a preset. A field that there is not and a name that no code has are errors.
 // A test reads all presets, so that no program is shipped with such a one.
@@ -79,35 +81,26 @@ func (p *Preset) named() error {
 }
 
 // Find returns the preset with that name.
-func Find(name string) (Preset, bool) {
-	read := readers()[name]
-	if read == nil {
-		return Preset{}, false
+func Find(name string) (p Preset, found bool) {
+	p, found = presets()[name]
+	return p, found
+}
+
+// Of returns the preset of a webhook's sender, an empty one if it has none that is known.
+func Of(hook *sluice.Webhook) (p Preset) {
+	if hook.Trust != nil {
+		p, _ = Find(hook.Trust.Provider)
 	}
-	p, err := read()
-	return p, err == nil
+	return p
 }
 
 // Presets returns all senders that are known, by name.
-var Presets = sync.OnceValue(func() (all []Preset) {
-	entries, _ := folders.ReadDir("known") // it is embedded
-	for _, folder := range entries {       // in the order of their names
-		if p, found := Find(folder.Name()); found {
-			all = append(all, p)
-		}
-	}
-	return all
-})
-
-// A Sample is an event as a sender would send it, before it is signed.
-type Sample struct {
-	Name   string // of the event, as the sender calls it
-	Header http.Header
-	Body   []byte
+func Presets() []Preset {
+	return slices.SortedFunc(maps.Values(presets()), func(a, b Preset) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// Samples returns samples of what the sender sends.
-func (p *Preset) Samples() (samples []Sample) {
+// Samples returns samples of what the sender sends, before it is signed.
+func (p *Preset) Samples() (samples []sluice.Sample) {
 	folder := path.Join("known", p.Name)
 	files, _ := folders.ReadDir(folder) // none: it has no samples
 	for _, f := range files {
@@ -119,7 +112,13 @@ func (p *Preset) Samples() (samples []Sample) {
 		r := bufio.NewReader(bytes.NewReader(content))
 		header, _ := textproto.NewReader(r).ReadMIMEHeader() // a test reads all of them
 		body, _ := io.ReadAll(r)
-		samples = append(samples, Sample{name, http.Header(header), bytes.TrimSuffix(body, []byte("\n"))})
+		s := sluice.Sample{Name: name, Headers: make(map[string]string), Body: strings.TrimSuffix(string(body), "\n")}
+		for name := range header {
+			s.Headers[name] = header.Get(name)
+		}
+		s.ContentType = s.Headers["Content-Type"]
+		delete(s.Headers, "Content-Type")
+		samples = append(samples, s)
 	}
 	return samples
 }

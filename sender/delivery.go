@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"sluice"
+	"sluice/value"
 )
 
 // A Dedupe says where the id of a delivery is: the parameter dedupe.
@@ -103,11 +104,11 @@ func (d Dedupe) ID(c *Call) (string, error) {
 func (d Dedupe) inBody(body []byte) (string, error) {
 	parts := make([]string, len(d.paths))
 	for i, path := range d.paths {
-		raw := lookup(body, path)
+		raw := value.Lookup(body, path...)
 		if string(raw) == `""` {
 			return "", idEmpty()
 		}
-		if parts[i] = scalar(raw); parts[i] == "" {
+		if parts[i] = value.Scalar(raw); parts[i] == "" {
 			return "", nil
 		}
 	}
@@ -169,7 +170,7 @@ func (d Dedupe) Renew(c *Call, split string) {
 	}
 	for _, item := range items {
 		if d.paths != nil {
-			renewDigits(lookup(item, d.paths[0]))
+			renewDigits(value.Lookup(item, d.paths[0]...))
 		}
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"sluice/value"
 )
 
 func TestDeliveryID(t *testing.T) {
@@ -82,7 +84,7 @@ func FuzzLookup(f *testing.F) {
 	f.Add([]byte(` [ {"x" : null} ] `), "0.x")
 	f.Add([]byte(`{"a":[1,2,{"b":[]}],"c":{}}`), "c")
 	f.Fuzz(func(t *testing.T, body []byte, path string) {
-		found := lookup(body, strings.Split(path, "."))
+		found := value.Lookup(body, strings.Split(path, ".")...)
 		if !json.Valid(body) || !utf8.Valid(body) {
 			return
 		}

@@ -16,9 +16,10 @@ import (
 	"sluice/value"
 )
 
-// A guess is a value that may have been meant, and the finding if it fits.
-type guess[T any] struct {
-	of      T
+// A guess is a call as it may have been made, by what may have been meant, and the finding if it fits.
+type guess struct {
+	by      *Verifier // nil: it can't have been that
+	call    *Call
 	finding string
 }
 
@@ -42,17 +43,15 @@ func (v *Verifier) Diagnose(ctx context.Context, c *Call, now time.Time, others 
 	if e.Code != string(sluice.CodeSignatureInvalid) {
 		return findings
 	}
-	for _, changed := range changedCalls(c) {
-		if v.fits(ctx, changed.of, now) {
-			findings = append(findings, changed.finding)
-			break
+	for _, guesses := range v.guesses(c, others) {
+		for _, g := range guesses {
+			if g.by != nil && g.by.fits(ctx, g.call, now) {
+				findings = append(findings, g.finding)
+				break
+			}
 		}
 	}
-	if other := v.otherEncoding(); other != nil && other.fits(ctx, c, now) {
-		findings = append(findings, "It would fit in the other encoding: the signature is sent in hex where base64 "+
-			"is expected, or the other way round.")
-	}
-	return append(findings, v.otherSecrets(ctx, c, now, others)...)
+	return findings
 }
 
 // fits reports whether a signature fits, even if it is too old.
@@ -61,48 +60,49 @@ func (v *Verifier) fits(ctx context.Context, c *Call, now time.Time) bool {
 	return err == nil || isExpired(err)
 }
 
-// otherSecrets finds secrets that would fit.
-func (v *Verifier) otherSecrets(
-	ctx context.Context, c *Call, now time.Time, others map[string]string,
-) (findings []string) {
-	fits := func(secret string) bool {
-		other := &Verifier{preset: v.preset, secrets: []string{secret}, keys: v.keys}
-		return other.build() == nil && other.fits(ctx, c, now)
-	}
+// guesses returns what may have gone wrong: of each list only the first that fits is told.
+func (v *Verifier) guesses(c *Call, others map[string]string) (all [][]guess) {
+	all = [][]guess{v.otherCalls(c), {{
+		v.otherEncoding(), c, "It would fit in the other encoding: the signature is sent in hex where base64 is " +
+			"expected, or the other way round.",
+	}}}
 	for _, secret := range v.secrets {
-		for _, written := range otherWritings(secret) {
-			if written.of != secret && fits(written.of) {
-				findings = append(findings, written.finding)
-				break
-			}
-		}
+		all = append(all, v.otherWritings(c, secret))
 	}
 	for _, name := range slices.Sorted(maps.Keys(others)) {
-		if !slices.Contains(v.secrets, others[name]) && fits(others[name]) {
-			findings = append(findings, "It would fit with another secret: that of "+name+".")
+		if secret := others[name]; !slices.Contains(v.secrets, secret) {
+			all = append(all, []guess{{v.with(secret), c, "It would fit with another secret: that of " + name + "."}})
 		}
 	}
-	return findings
+	return all
+}
+
+// with returns the verifier with another secret, nil if that is none.
+func (v *Verifier) with(secret string) *Verifier {
+	other := &Verifier{preset: v.preset, secrets: []string{secret}, keys: v.keys}
+	if other.build() != nil {
+		return nil
+	}
+	return other
 }
 
 // otherWritings returns what a secret is often mistaken for.
-func otherWritings(secret string) []guess[string] {
+func (v *Verifier) otherWritings(c *Call, secret string) (written []guess) {
+	add := func(secret, finding string) { written = append(written, guess{v.with(secret), c, finding}) }
 	bare := secret
 	if _, rest, ok := strings.Cut(secret, "_"); ok {
 		bare = rest
 	}
-	written := []guess[string]{
-		{strings.Trim(secret, " \t\r\n\"'"), "It would fit with the secret without the spaces or quotes around it."},
-		{secret + "\n", "It would fit with a line end behind the secret: the sender was given one."},
-		{bare, "It would fit with the secret without its prefix."},
-	}
+	add(strings.Trim(secret, " \t\r\n\"'"), "It would fit with the secret without the spaces or quotes around it.")
+	add(secret+"\n", "It would fit with a line end behind the secret: the sender was given one.")
+	add(bare, "It would fit with the secret without its prefix.")
 	for _, text := range []string{secret, bare} {
 		if key, err := base64.StdEncoding.DecodeString(text); err == nil {
-			written = append(written, guess[string]{string(key), "It would fit with the secret decoded from base64."})
+			add(string(key), "It would fit with the secret decoded from base64.")
 		}
 	}
 	if key, err := hex.DecodeString(secret); err == nil {
-		written = append(written, guess[string]{string(key), "It would fit with the secret decoded from hex."})
+		add(string(key), "It would fit with the secret decoded from hex.")
 	}
 	return written
 }
@@ -126,49 +126,32 @@ func (v *Verifier) otherEncoding() *Verifier {
 	return other
 }
 
-// changedCalls returns what a call may have been before a proxy changed it.
-func changedCalls(c *Call) (calls []guess[*Call]) {
-	for _, b := range otherBodies(c.Body) {
-		if !bytes.Equal(b.of, c.Body) {
-			calls = append(calls, guess[*Call]{&Call{c.Method, c.URL, c.Header, b.of}, b.finding})
+// otherCalls returns what a call may have been before a proxy changed it.
+func (v *Verifier) otherCalls(c *Call) (calls []guess) {
+	add := func(finding string, bodies ...[]byte) {
+		for _, body := range bodies {
+			calls = append(calls, guess{v, &Call{c.Method, c.URL, c.Header, body}, finding})
+		}
+	}
+	crlf, lf := []byte("\r\n"), []byte("\n")
+	add("It would fit without the line end behind the body: something on the way has added it.",
+		bytes.TrimSuffix(c.Body, lf), bytes.TrimSuffix(c.Body, crlf))
+	add("It would fit with a line end behind the body: something on the way has removed it.",
+		slices.Concat(c.Body, lf), slices.Concat(c.Body, crlf))
+	add("It would fit with other line ends: something on the way has changed them.", bytes.ReplaceAll(c.Body, crlf, lf))
+	if json.Valid(c.Body) {
+		for _, text := range [][]byte{
+			respaced(c.Body, "", ""), respaced(c.Body, " ", " "), indented(c.Body, "  "), indented(c.Body, "    "),
+		} {
+			add("It would fit with the JSON of the body written differently: something on the way has decoded and "+
+				"encoded it.", text, bytes.ReplaceAll(text, []byte("/"), []byte(`\/`)))
 		}
 	}
 	for _, address := range otherURLs(c.URL) {
-		if address != c.URL {
-			calls = append(calls,
-				guess[*Call]{&Call{c.Method, address, c.Header, c.Body}, "It would fit with another " +
-					"public URL, " + redacted(address) +
-					": check the server's public URL and what was entered at the sender."})
-		}
+		calls = append(calls, guess{v, &Call{c.Method, address, c.Header, c.Body}, "It would fit with another " +
+			"public URL, " + redacted(address) + ": check the server's public URL and what was entered at the sender."})
 	}
 	return calls
-}
-
-func otherBodies(body []byte) []guess[[]byte] {
-	const (
-		added     = "It would fit without the line end behind the body: something on the way has added it."
-		removed   = "It would fit with a line end behind the body: something on the way has removed it."
-		changed   = "It would fit with other line ends: something on the way has changed them."
-		reencoded = "It would fit with the JSON of the body written differently: something on the way has decoded " +
-			"and encoded it."
-	)
-	bodies := []guess[[]byte]{
-		{bytes.TrimSuffix(body, []byte("\n")), added},
-		{bytes.TrimSuffix(body, []byte("\r\n")), added},
-		{append(slices.Clone(body), '\n'), removed},
-		{append(slices.Clone(body), '\r', '\n'), removed},
-		{bytes.ReplaceAll(body, []byte("\r\n"), []byte("\n")), changed},
-	}
-	if !json.Valid(body) {
-		return bodies
-	}
-	for _, text := range [][]byte{
-		respaced(body, "", ""), respaced(body, " ", " "), indented(body, "  "), indented(body, "    "),
-	} {
-		slashed := bytes.ReplaceAll(text, []byte("/"), []byte(`\/`))
-		bodies = append(bodies, guess[[]byte]{text, reencoded}, guess[[]byte]{slashed, reencoded})
-	}
-	return bodies
 }
 
 func indented(body []byte, indent string) []byte {
@@ -201,11 +184,9 @@ func respaced(body []byte, comma, colon string) []byte {
 func otherURLs(address string) []string {
 	bare, _, _ := strings.Cut(address, "?")
 	urls := []string{bare, strings.TrimSuffix(address, "/"), address + "/"}
-	if rest, ok := strings.CutPrefix(address, "http://"); ok {
-		urls = append(urls, "https://"+rest)
-	}
-	if rest, ok := strings.CutPrefix(address, "https://"); ok {
-		urls = append(urls, "http://"+rest)
+	scheme, rest, _ := strings.Cut(address, "://")
+	if other := map[string]string{"http": "https", "https": "http"}[scheme]; other != "" {
+		urls = append(urls, other+"://"+rest)
 	}
 	return urls
 }

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"sluice"
+	"sluice/value"
 )
 
 // IsEventType reports whether a text can be the parameter eventType, which says where calls name
@@ -28,8 +29,8 @@ func EventType(place string, e *sluice.Event, body []byte) (kind string) {
 			kind = values[0]
 		}
 	case "body":
-		raw := lookup(body, strings.Split(name, "."))
-		if kind = scalar(raw); string(raw) == "true" || string(raw) == "false" {
+		raw := value.Lookup(body, strings.Split(name, ".")...)
+		if kind = value.Scalar(raw); string(raw) == "true" || string(raw) == "false" {
 			kind = string(raw)
 		}
 	case "", "cloudevent":

@@ -77,14 +77,14 @@ func TestSamplesNameTheirKind(t *testing.T) {
 		kinds++
 		for _, s := range p.Samples() {
 			e := &sluice.Event{}
-			for name, values := range s.Header {
+			for name, values := range headerOf(s) {
 				e.Headers = append(e.Headers, sluice.Header{Name: strings.ToLower(name), Value: values[0]})
 			}
-			call := Call{Header: s.Header, Body: s.Body}
+			call := Call{Header: headerOf(s), Body: []byte(s.Body)}
 			if ce, ok := call.CloudEvent(); ok {
 				e.CE = &ce
 			}
-			if kind := EventType(p.EventType, e, s.Body); (kind == "") != without[p.Name+"/"+s.Name] {
+			if kind := EventType(p.EventType, e, []byte(s.Body)); (kind == "") != without[p.Name+"/"+s.Name] {
 				t.Errorf("%s/%s is of the kind %q", p.Name, s.Name, kind)
 			}
 		}

@@ -84,16 +84,13 @@ func (s *fieldScanner) cut(text string) (ok bool) {
 
 // key cuts off a key, "" if there is none.
 func (s *fieldScanner) key() string {
-	end := 0
-	for end < len(s.text) {
-		c := s.text[end]
-		if (c < 'a' || c > 'z') && c != '*' && (end == 0 || (c < '0' || c > '9') && strings.IndexByte("_-.", c) < 0) {
-			break
-		}
-		end++
+	const first, later = "abcdefghijklmnopqrstuvwxyz*", "0123456789_-."
+	rest := strings.TrimLeft(s.text, first+later)
+	key := s.text[:len(s.text)-len(rest)]
+	if key == "" || strings.Contains(later, key[:1]) {
+		return ""
 	}
-	key := s.text[:end]
-	s.text = s.text[end:]
+	s.text = rest
 	return key
 }
 

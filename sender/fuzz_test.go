@@ -24,7 +24,7 @@ func FuzzParseScheme(f *testing.F) {
 			}
 			return
 		}
-		v, err := NewScheme(scheme, []string{secret}, nil)
+		v, err := New(scheme, []string{secret}, nil)
 		if err != nil {
 			if sluice.AsError(err).Parameter != "signingSecret" {
 				t.Errorf("%q gives %v", text, err)

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+
+	"sluice/value"
 )
 
 // maxLearned bounds a secret that the sender sends.
@@ -39,12 +41,12 @@ func greetAsana(g greeting) *Answer {
 
 // greetDiscord answers PING: that of webhook events with 204, that of interactions with PONG.
 func greetDiscord(g greeting) *Answer {
-	kind := string(lookup(g.Body, []string{"type"}))
+	kind := string(value.Lookup(g.Body, "type"))
 	switch {
 	case g.Method != http.MethodPost:
 	case kind == "0":
 		return &Answer{Status: http.StatusNoContent, Header: jsonHeader()}
-	case kind == "1" && lookup(g.Body, []string{"event"}) == nil:
+	case kind == "1" && value.Lookup(g.Body, "event") == nil:
 		return &Answer{Status: http.StatusOK, Header: jsonHeader(), Body: []byte(`{"type":1}`)}
 	}
 	return nil
@@ -70,14 +72,16 @@ func greetX(g greeting) *Answer {
 		return nil
 	}
 	sum := macOf(sha256.New, g.secret, token)
-	return jsonAnswer([2]string{"response_token", "sha256=" + base64.StdEncoding.EncodeToString(sum)})
+	return jsonAnswer(map[string]string{"response_token": "sha256=" + base64.StdEncoding.EncodeToString(sum)})
 }
 
 func greetZoom(g greeting) *Answer {
-	if g.text("event") != "endpoint.url_validation" {
+	token := g.text("payload", "plainToken")
+	if g.text("event") != "endpoint.url_validation" || !isChallenge(token) {
 		return nil
 	}
-	token := g.text("payload", "plainToken")
-	sum := hex.EncodeToString(macOf(sha256.New, g.secret, token))
-	return jsonAnswer([2]string{"plainToken", token}, [2]string{"encryptedToken", sum})
+	return jsonAnswer(struct {
+		Plain     string `json:"plainToken"`
+		Encrypted string `json:"encryptedToken"`
+	}{token, hex.EncodeToString(macOf(sha256.New, g.secret, token))})
 }

@@ -58,30 +58,21 @@ type greeting struct {
 // maxChallenge bounds the text that a stranger can make us repeat.
 const maxChallenge = 4 << 10
 
+func isChallenge(text string) bool { return text != "" && len(text) <= maxChallenge }
+
 // plainAnswer repeats a challenge as text. Browsers must not take it for a page.
 func plainAnswer(text string) *Answer {
-	if text == "" || len(text) > maxChallenge {
+	if !isChallenge(text) {
 		return nil
 	}
 	header := http.Header{"Content-Type": {"text/plain; charset=utf-8"}, "X-Content-Type-Options": {"nosniff"}}
 	return &Answer{Status: http.StatusOK, Body: []byte(text), Header: header}
 }
 
-// jsonAnswer returns an object of texts, as pairs of names and values.
-func jsonAnswer(pairs ...[2]string) *Answer {
-	body := []byte{'{'}
-	for i, pair := range pairs {
-		name, text := pair[0], pair[1]
-		if text == "" || len(text) > maxChallenge {
-			return nil
-		}
-		if i > 0 {
-			body = append(body, ',')
-		}
-		body = append(value.AppendString(body, name), ':')
-		body = value.AppendString(body, text)
-	}
-	return &Answer{Status: http.StatusOK, Header: jsonHeader(), Body: append(body, '}')}
+// jsonAnswer returns an object of texts.
+func jsonAnswer(texts any) *Answer {
+	body, _ := value.Marshal(texts) // texts have a JSON form
+	return &Answer{Status: http.StatusOK, Header: jsonHeader(), Body: body}
 }
 
 func jsonHeader() http.Header { return http.Header{"Content-Type": {"application/json"}} }

@@ -2,8 +2,6 @@ package sender
 
 import (
 	"crypto/subtle"
-	"maps"
-	"slices"
 
 	"sluice"
 )
@@ -48,9 +46,11 @@ func (h *Handshake) answer(g greeting) (*Answer, error) {
 	case h.JSON == nil:
 		return nil, nil
 	}
-	var pairs [][2]string
-	for _, name := range slices.Sorted(maps.Keys(h.JSON)) {
-		pairs = append(pairs, [2]string{name, h.JSON[name].in(g.Call)})
+	texts := make(map[string]string)
+	for name, at := range h.JSON {
+		if texts[name] = at.in(g.Call); !isChallenge(texts[name]) {
+			return nil, nil
+		}
 	}
-	return jsonAnswer(pairs...), nil
+	return jsonAnswer(texts), nil
 }

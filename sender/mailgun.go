@@ -12,6 +12,8 @@ import (
 	"net/url"
 	"strconv"
 	"time"
+
+	"sluice/value"
 )
 
 func newMailgun(secret string, _ Keys) (checker, error) { return mailgunCheck{secret}, nil }
@@ -67,7 +69,7 @@ func mailgunFields(c *Call) (get func(name string) string) {
 	case "multipart/form-data":
 		return multipartFields(c.Body, params["boundary"]).Get
 	}
-	return func(name string) string { return scalar(lookup(c.Body, []string{"signature", name})) }
+	return func(name string) string { return value.Scalar(value.Lookup(c.Body, "signature", name)) }
 }
 
 // multipartFields returns the short fields of a multipart body, as far as it

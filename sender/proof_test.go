@@ -38,7 +38,7 @@ func schemeOf(t testing.TB, text, secret string, keys Keys) *Verifier {
 	if secret != "" {
 		secrets = []string{secret}
 	}
-	v, err := NewScheme(s, secrets, keys)
+	v, err := New(s, secrets, keys)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func TestKeysOfAlgorithms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := NewScheme(s, []string{test.secret}, nil); (err == nil) != test.ok || err != nil && sluice.AsError(err).Parameter != "signingSecret" {
+		if _, err := New(s, []string{test.secret}, nil); (err == nil) != test.ok || err != nil && sluice.AsError(err).Parameter != "signingSecret" {
 			t.Errorf("%s with %.60q: %v", test.scheme, test.secret, err)
 		}
 	}

@@ -109,7 +109,7 @@ func verifyMessage(key any, base string, signature []byte) bool {
 }
 
 func (m *messageCheck) check(ctx context.Context, c *Call, now time.Time) error {
-	input, signature, err := m.pick(c)
+	input, err := m.pick(c)
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (m *messageCheck) check(ctx context.Context, c *Call, now time.Time) error 
 	if said, ok := input.params["alg"]; algorithm == "" || ok && said != algorithm {
 		return invalid("The signature %s is by %s, which the key is not for.", input.label, said)
 	}
-	if !verifyMessage(key, base, signature) {
+	if !verifyMessage(key, base, input.bytes) {
 		return invalid("The signature %s does not match.", input.label)
 	}
 	if !digestFits(c.Header[contentDigest], c.Body) {
@@ -163,41 +163,42 @@ func (m *messageCheck) isFresh(input *signatureMember, now time.Time) error {
 	return fresh(time.Unix(created, 0), now, m.tolerance)
 }
 
-// pick returns the signature that counts, and what it says of itself.
-func (m *messageCheck) pick(c *Call) (*signatureMember, []byte, error) {
+// pick returns what the signature that counts says of itself, with its bytes.
+func (m *messageCheck) pick(c *Call) (*signatureMember, error) {
 	texts := make(map[string]string, 2)
 	for _, name := range []string{signatureInput, signatureHeader} {
 		if texts[name] = strings.Join(c.Header[name], ", "); texts[name] == "" {
-			return nil, nil, missing("The header %s is missing.", name)
+			return nil, missing("The header %s is missing.", name)
 		}
 		if len(texts[name]) > maxHeader {
-			return nil, nil, invalid("The header %s has %d bytes.", name, len(texts[name]))
+			return nil, invalid("The header %s has %d bytes.", name, len(texts[name]))
 		}
 	}
 	inputs, ok := scanMembers(texts[signatureInput])
 	if !ok {
-		return nil, nil, invalid("The header %s is no dictionary of lists.", signatureInput)
+		return nil, invalid("The header %s is no dictionary of lists.", signatureInput)
 	}
 	signatures, ok := scanMembers(texts[signatureHeader])
 	if !ok {
-		return nil, nil, invalid("The header %s is no dictionary of bytes.", signatureHeader)
+		return nil, invalid("The header %s is no dictionary of bytes.", signatureHeader)
 	}
 	label := m.label
 	if label == "" {
 		if len(inputs) != 1 {
-			return nil, nil, invalid("The call has %d signatures: "+
+			return nil, invalid("The call has %d signatures: "+
 				"the field label of the webhook's signature must say which one counts.", len(inputs))
 		}
 		label = inputs[0].label
 	}
 	input, signature := memberOf(inputs, label), memberOf(signatures, label)
 	if input == nil || signature == nil {
-		return nil, nil, missing("The call has no signature with the label %s.", label)
+		return nil, missing("The call has no signature with the label %s.", label)
 	}
 	if !input.isList || signature.bytes == nil {
-		return nil, nil, invalid("The signature %s is malformed.", label)
+		return nil, invalid("The signature %s is malformed.", label)
 	}
-	return input, signature.bytes, nil
+	input.bytes = signature.bytes
+	return input, nil
 }
 
 // digestFits reports whether a Content-Digest is that of a body (RFC 9530): all digests
@@ -240,6 +241,8 @@ func signatureBase(c *Call, input *signatureMember) (string, error) {
 	return b.String() + `"@signature-params": ` + input.text, nil
 }
 
+var standardPorts = map[string]string{"https": ":443", "http": ":80"}
+
 // component returns the value of a component of a call.
 func (c *Call) component(of component) (string, bool) {
 	scheme, rest, _ := strings.Cut(c.URL, "://")
@@ -266,8 +269,7 @@ func (c *Call) component(of component) (string, bool) {
 	case "@scheme":
 		return strings.ToLower(scheme), true
 	case "@authority":
-		standard := map[string]string{"https": ":443", "http": ":80"}[strings.ToLower(scheme)]
-		return strings.TrimSuffix(strings.ToLower(authority), standard), true
+		return strings.TrimSuffix(strings.ToLower(authority), standardPorts[strings.ToLower(scheme)]), true
 	case "@request-target":
 		return target, true
 	case "@path":

@@ -106,7 +106,7 @@ func TestSecrets(t *testing.T) {
 		"ed25519 PEM of another key": {signed, []string{"-----BEGIN PUBLIC KEY-----\nMFkw\n-----END PUBLIC KEY-----\n"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := NewScheme(test.scheme, test.secrets, nil)
+			_, err := newScheme(test.scheme, test.secrets, nil)
 			if (err == nil) != test.ok {
 				t.Errorf("error is %v", err)
 			}

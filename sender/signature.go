@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"sluice/value"
 )
 
 // A signatureCheck checks calls by a rule and one key. Its buffers and hash states are pooled,
@@ -77,12 +79,12 @@ func (w *scratch) release(pool *sync.Pool) {
 
 // claim reads the headers of a call.
 func (s *signatureCheck) claim(c *Call, w *scratch) (said claim, err error) {
-	value, err := c.header(s.Header)
+	given, err := c.header(s.Header)
 	if err != nil {
 		return said, err
 	}
 	var ok bool
-	if said.signatures, said.timestamp, ok = s.format.scan(value, w.found[:0]); !ok {
+	if said.signatures, said.timestamp, ok = s.format.scan(given, w.found[:0]); !ok {
 		return said, invalid("The header %s does not read like %s.", s.Header, s.Format)
 	}
 	for _, name := range s.Further {
@@ -93,7 +95,7 @@ func (s *signatureCheck) claim(c *Call, w *scratch) (said claim, err error) {
 	case s.TimestampHeader != "":
 		said.timestamp, err = c.header(s.TimestampHeader)
 	case s.TimestampBody != "":
-		if said.timestamp = string(lookup(c.Body, []string{s.TimestampBody})); said.timestamp == "" {
+		if said.timestamp = string(value.Lookup(c.Body, s.TimestampBody)); said.timestamp == "" {
 			err = invalid("The body has no %s.", s.TimestampBody)
 		}
 	}
@@ -211,7 +213,7 @@ func (s *signatureCheck) sign(c *Call, now time.Time) error {
 	w := s.scratch.Get().(*scratch)
 	defer w.release(&s.scratch)
 	said := claim{timestamp: timeForms[s.TimestampForm](now)}
-	if s.TimestampBody != "" && lookup(c.Body, []string{s.TimestampBody}) == nil {
+	if s.TimestampBody != "" && value.Lookup(c.Body, s.TimestampBody) == nil {
 		var err error
 		if c.Body, err = putMember(c.Body, s.TimestampBody, now.UnixMilli()); err != nil {
 			return err

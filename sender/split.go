@@ -69,7 +69,7 @@ func (s Split) Items(body []byte) (items [][]byte, found bool) {
 
 func itemsAt(items [][]byte, data []byte, path []string) (all [][]byte, found bool) {
 	if len(path) > 0 && path[0] != allItems {
-		inner := enter(data, path[0])
+		inner := value.Lookup(data, path[0])
 		if inner == nil {
 			return items, false
 		}
@@ -78,7 +78,7 @@ func itemsAt(items [][]byte, data []byte, path []string) (all [][]byte, found bo
 	if data[0] != '[' {
 		return items, false
 	}
-	for item := range elements(data) {
+	for item := range value.Elements(data) {
 		if len(path) == 0 {
 			items = append(items, item)
 			continue

@@ -95,10 +95,9 @@ func withAndWithoutPort(address string) []string {
 	if err != nil || !ok {
 		return []string{address}
 	}
-	port := ":" + u.Port()
-	if port == ":" {
-		standard := map[string]string{"https": ":443", "http": ":80"}[u.Scheme]
-		return []string{address, scheme + "://" + strings.Replace(rest, u.Host, u.Host+standard, 1)}
+	host := u.Host + standardPorts[u.Scheme]
+	if port := u.Port(); port != "" {
+		host = strings.TrimSuffix(u.Host, ":"+port)
 	}
-	return []string{address, scheme + "://" + strings.Replace(rest, u.Host, strings.TrimSuffix(u.Host, port), 1)}
+	return []string{address, scheme + "://" + strings.Replace(rest, u.Host, host, 1)}
 }

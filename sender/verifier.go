@@ -41,14 +41,20 @@ type Verifier struct {
 	keys     Keys
 }
 
-// New returns the verifier of a preset. Keys are needed for presets that have
+// New returns the verifier of a preset, or of a scheme. Keys are needed for those that have
 // public keys.
 func New(p Preset, secrets []string, keys Keys) (*Verifier, error) {
-	if len(secrets) == 0 && !p.SecretOptional {
+	switch own, given := p.Name == "", len(secrets) > 0; {
+	case own && !given && !p.Public:
+		return nil, secretError("A webhook with a signature needs the secret that is shared with the sender, or its " +
+			"public key.")
+	case own && given && p.Public:
+		return nil, secretError("The keys of this sender come from the address in keys, so that there is no signing " +
+			"secret to be set.")
+	case !own && !given && !p.SecretOptional:
 		return nil, secretError("A webhook for " + p.Title + " needs the signing secret: " + p.Secret + "." +
 			p.meanwhile())
-	}
-	if len(secrets) > 0 && p.Secret == "" {
+	case !own && given && p.Secret == "":
 		return nil, secretError(p.Title + " signs nothing, so that there is no signing secret to be set.")
 	}
 	v := &Verifier{preset: p, secrets: secrets, keys: keys}

@@ -94,7 +94,7 @@ func disagreements(t *testing.T, algorithm, file string, tagSize int) (good int,
 			if secret == "" {
 				secret, signature = "hex:"+v.Key, v.Tag
 			}
-			verifier, err := NewScheme(Scheme{Header: "Signature", Algorithm: algorithm}, []string{secret}, nil)
+			verifier, err := newScheme(Scheme{Header: "Signature", Algorithm: algorithm}, []string{secret}, nil)
 			if err != nil {
 				t.Fatalf("%d: %v", v.ID, err)
 			}

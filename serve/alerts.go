@@ -22,9 +22,9 @@ func (s *Server) newAlerts() *alert.Alerts {
 		Namespace: s.cfg.Namespace,
 		Host:      host,
 		PublicURL: s.publicURL(),
-		Log:       s.opts.Log,
+		Log:       s.Log,
 		Hours:     s.minutes.ByWebhook,
-		After:     s.opts.Timeouts.Alert,
+		After:     s.Timeouts.Alert,
 		Quiet: func() bool {
 			return slices.ContainsFunc(s.engine.Pipelines.All(), func(p *sluice.Pipeline) bool { return p.Quiet })
 		},

@@ -54,7 +54,7 @@ func (s *Server) newProvider() *oidc.Provider {
 		Audience:      s.cfg.AuthAudience,
 		RolesClaim:    s.cfg.AuthRolesClaim,
 		UsernameClaim: s.cfg.AuthUsernameClaim,
-		Log:           s.opts.Log,
+		Log:           s.Log,
 	})
 }
 
@@ -68,15 +68,12 @@ func (s *Server) newIssuer() *oidc.Issuer {
 		AccessTTL:  s.cfg.AccessTTL,
 		RefreshTTL: s.cfg.RefreshTTL,
 		Rotation:   s.cfg.KeyRotation,
-		Observe: func(ctx context.Context, login oidc.Login) {
+		Observe: func(ctx context.Context, login sluice.Login) {
 			s.metrics.TokenRequest(login.Grant, login.Outcome)
-			s.directory.NoteLogin(ctx, login.Grant, login.ClientID, login.Username, login.Address,
-				login.Outcome == oidc.Granted, login.Outcome)
+			s.directory.NoteLogin(ctx, login)
 		},
-		Ended: func(ctx context.Context, e oidc.Ending) {
-			s.directory.NoteLogout(ctx, e.Username, e.ClientID, e.Address, e.Reused)
-		},
-		Log: s.opts.Log,
+		Ended: s.directory.NoteLogout,
+		Log:   s.Log,
 	})
 }
 
@@ -128,16 +125,24 @@ func newUses(e *jetstream.Engine, log *slog.Logger) *uses {
 // created says whether it did; password is set if it was generated. The server is not ready
 // before.
 func (s *Server) CreateAdmin(ctx context.Context) (created bool, password string, err error) {
-	select {
-	case <-s.engine.SetUp():
-	case <-ctx.Done():
-		return false, "", ctx.Err()
+	if err := s.untilSetUp(ctx); err != nil {
+		return false, "", err
 	}
 	if s.cfg.AuthIssuer == "" {
-		created, password, err = iam.Bootstrap(ctx, s.engine.Accounts, s.opts.AdminPassword)
+		created, password, err = iam.Bootstrap(ctx, s.engine.Accounts, s.AdminPassword)
 	}
 	s.admin.Store(err == nil)
 	return created, password, err
+}
+
+// untilSetUp waits until the engine is set up.
+func (s *Server) untilSetUp(ctx context.Context) error {
+	select {
+	case <-s.engine.SetUp():
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // checkAdminPassword rejects a weak first password if it is known that there is no admin.
@@ -148,7 +153,7 @@ func (s *Server) checkAdminPassword(ctx context.Context) error {
 	}
 	select {
 	case <-s.engine.SetUp():
-		return iam.CheckFirst(ctx, s.engine.Accounts, s.opts.AdminPassword)
+		return iam.CheckFirst(ctx, s.engine.Accounts, s.AdminPassword)
 	default:
 		return nil
 	}

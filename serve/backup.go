@@ -16,13 +16,15 @@ type backupParams struct {
 	Passphrase string `json:"passphrase" doc:"Seals the key that opens the backup, if it lies in the data folder. Without one, whoever has the backup has the key."`
 }
 
-func backupCommand(send func(ctx context.Context, to *command.Output, passphrase string) error) command.Command {
+func (s *Server) backupCommand() command.Command {
 	return command.New("server.backup",
 		"Back up all that the server has stored, while it runs: one file, as sluice restore takes it.",
 		func(_ context.Context, p backupParams) (command.Download, error) {
 			return command.Download{
 				ContentType: "application/octet-stream",
-				Send:        func(ctx context.Context, to *command.Output) error { return send(ctx, to, p.Passphrase) },
+				Send: func(ctx context.Context, to *command.Output) error {
+					return s.sendBackup(ctx, to, p.Passphrase)
+				},
 			}, nil
 		}, command.Global)
 }

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 
 	"sluice"
@@ -16,26 +17,21 @@ func (s *Server) newLedger() *closed.Ledger {
 		Ready:   s.engine.Ready,
 		Hours:   s.minutes.ByWebhook,
 		Several: s.cfg.NATS != "",
-		Queued:  s.opts.Listen != nil,
-		Log:     s.opts.Log,
+		Queued:  s.Listen != nil,
+		Log:     s.Log,
 		Retries: func(eventKey string) string {
 			hook, err := s.webhooks.WithKey(eventKey)
 			if err != nil {
 				return ""
 			}
-			if hook.Trust != nil {
-				if preset, known := sender.Find(hook.Trust.Provider); known {
-					return preset.Retries
-				}
-			}
-			return "unknown"
+			return cmp.Or(sender.Of(&hook).Retries, "unknown")
 		},
 		Tell: func(ctx context.Context, message string) {
-			s.opts.Log.Warn(message)
+			s.Log.Warn(message)
 			if err := s.alerts.Raise(ctx, alert.Condition{
 				Kind: sluice.AlertClosed, Subject: s.host(), Severity: sluice.SeverityWarning, Cause: message,
 			}); err != nil {
-				s.opts.Log.Warn("The alert about it can't be raised.", "error", err)
+				s.Log.Warn("The alert about it can't be raised.", "error", err)
 			}
 		},
 	})

@@ -29,9 +29,9 @@ func (s *Server) declareCommands(events event.Options, runner pipeline.RunnerOpt
 	}
 	s.commands = command.NewSet(
 		runner.Note,
-		webhook.Commands(s.webhooks, s.trusts, s.baseURL),
+		webhook.Commands(s.webhooks),
 		[]command.Command{s.receiver.Command()},
-		quarantine.Commands(s.keeper, s.receiver, events.Seen),
+		quarantine.Commands(s.keeper),
 		alert.Commands(s.alerts),
 		closed.Commands(s.ledger),
 		missed.Commands(s.finder, webhook.Missing),
@@ -42,9 +42,8 @@ func (s *Server) declareCommands(events event.Options, runner pipeline.RunnerOpt
 		step.Commands(steps),
 		iam.Commands(s.directory, s.login),
 		[]command.Command{
-			infoCommand(s.cfg, s.engine), statsCommand(s.stateOf, s.minutes),
-			webhookStatsCommand(s.minutes, s.listeners), pipelineStatsCommand(s.stateOf, s.minutes),
-			backupCommand(s.sendBackup), settingsCommand(&s.cfg),
+			s.infoCommand(), s.statsCommand(), s.webhookStatsCommand(), s.pipelineStatsCommand(), s.backupCommand(),
+			s.settingsCommand(),
 		},
 	).Charging(s.runner.Charge).Knowing(s.webhooks.KeyOf)
 }

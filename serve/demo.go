@@ -97,7 +97,7 @@ func (s *Server) demonstrate(ctx context.Context) {
 		}
 	}
 	if ctx.Err() == nil {
-		s.opts.Log.Error("The demo ends.", "error", err)
+		s.Log.Error("The demo ends.", "error", err)
 	}
 }
 

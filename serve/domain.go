@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -29,15 +30,13 @@ type domains struct {
 	names   []string
 	manager *autocert.Manager
 	log     *slog.Logger
-
-	mu      sync.Mutex
-	without map[string]string // names that have no certificate, and why
+	without sync.Map // names that have no certificate, and why
 }
 
 func (s *Server) newDomains() *domains {
-	d := &domains{names: s.cfg.Domain, log: s.opts.Log, without: make(map[string]string)}
+	d := &domains{names: s.cfg.Domain, log: s.Log}
 	for _, name := range d.names {
-		d.without[name] = "it is being ordered"
+		d.without.Store(name, "it is being ordered")
 	}
 	d.manager = &autocert.Manager{
 		Prompt:     autocert.AcceptTOS,
@@ -45,7 +44,7 @@ func (s *Server) newDomains() *domains {
 		HostPolicy: autocert.HostWhitelist(d.names...),
 		Client: &acme.Client{
 			DirectoryURL: s.cfg.ACMEDirectory, UserAgent: "sluice/" + Version, HTTPClient: &http.Client{
-				Transport: s.opts.Doors.ACME, Timeout: acmeTimeout,
+				Transport: s.Doors.ACME, Timeout: acmeTimeout,
 			},
 		},
 		Email: s.cfg.ACMEEmail,
@@ -59,12 +58,11 @@ func (d *domains) get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 		return d.manager.GetCertificate(hello)
 	}
 	name := cmp.Or(strings.ToLower(strings.TrimSuffix(hello.ServerName, ".")), d.names[0])
-	d.mu.Lock()
-	why, lacks := d.without[name]
-	d.mu.Unlock()
-	if lacks || !slices.Contains(d.names, name) {
-		return nil, fmt.Errorf("there is no certificate for the name in a handshake: %s",
-			cmp.Or(why, "it is not one of --domain"))
+	if why, lacks := d.without.Load(name); lacks {
+		return nil, fmt.Errorf("there is no certificate for the name in a handshake: %s", why)
+	}
+	if !slices.Contains(d.names, name) {
+		return nil, errors.New("there is no certificate for the name in a handshake: it is not one of --domain")
 	}
 	return d.certificate(name)
 }
@@ -90,17 +88,12 @@ const (
 func (d *domains) order(ctx context.Context, name string) {
 	for pause := firstOrderPause; ; pause = min(2*pause, longestOrderPause) {
 		_, err := d.certificate(name)
-		d.mu.Lock()
 		if err == nil {
-			delete(d.without, name)
-		} else {
-			d.without[name] = err.Error()
-		}
-		d.mu.Unlock()
-		if err == nil {
+			d.without.Delete(name)
 			d.log.Info("There is a certificate.", "domain", name)
 			return
 		}
+		d.without.Store(name, err.Error())
 		d.log.Error("A certificate could not be had; trying on. The name must lead here, and ports 80 and 443 must "+
 			"be reachable from the Internet.", "domain", name, "again", pause, "error", err)
 		if wait.For(ctx, pause) != nil {
@@ -112,11 +105,8 @@ func (d *domains) order(ctx context.Context, name string) {
 // warnings implements certificates.
 func (d *domains) warnings() (all []string) {
 	for _, name := range d.names {
-		d.mu.Lock()
-		why, lacks := d.without[name]
-		d.mu.Unlock()
-		if lacks {
-			all = append(all, "there is no certificate for "+name+", so nobody can call it: "+why)
+		if why, lacks := d.without.Load(name); lacks {
+			all = append(all, fmt.Sprintf("there is no certificate for %s, so nobody can call it: %s", name, why))
 			continue
 		}
 		if cert, err := d.certificate(name); err == nil && time.Until(cert.Leaf.NotAfter) < expiresSoon {
@@ -133,7 +123,7 @@ func (s *Server) openDoors(ctx context.Context) error {
 	if s.domains == nil {
 		return nil
 	}
-	plain, err := listenOn(ctx, cmp.Or(s.opts.Doors.HTTP, ":80"), doorAdvice)
+	plain, err := listenOn(ctx, cmp.Or(s.Doors.HTTP, ":80"), doorAdvice)
 	if err != nil {
 		return err
 	}
@@ -144,7 +134,7 @@ func (s *Server) openDoors(ctx context.Context) error {
 			return err
 		}
 		go s.serve(lane.Heads(
-			api.ProxyProtocol(s.connections.Beside(inside), s.cfg.ProxyProtocol, s.opts.Timeouts.Header)))
+			api.ProxyProtocol(s.connections.Beside(inside), s.cfg.ProxyProtocol, s.Timeouts.Header)))
 	}
 	ordering, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	go func() {
@@ -153,10 +143,8 @@ func (s *Server) openDoors(ctx context.Context) error {
 	}()
 	for _, name := range s.domains.names {
 		go func() {
-			select {
-			case <-s.engine.SetUp():
+			if s.untilSetUp(ordering) == nil {
 				s.domains.order(ordering, name)
-			case <-ordering.Done():
 			}
 		}()
 	}

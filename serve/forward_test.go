@@ -77,10 +77,12 @@ func TestACallIsPassedOn(t *testing.T) {
 	if got.Status != "ok" || got.Value != 200.0 {
 		t.Fatalf("it came to %+v", got)
 	}
-	verifier, err := sender.NewScheme(sender.Scheme{
-		Header: "webhook-signature", Format: "v1,{signature}", Encoding: "base64", Signed: "{id}.{timestamp}.{body}",
-		TimestampHeader: "webhook-timestamp", IDHeader: "webhook-id",
-	}, []string{key}, nil)
+	scheme, err := sender.ParseScheme([]byte(`{"header": "webhook-signature", "format": "v1,{signature}", "encoding": "base64",
+		"signed": "{id}.{timestamp}.{body}", "timestampHeader": "webhook-timestamp", "idHeader": "webhook-id"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	verifier, err := sender.New(scheme, []string{key}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

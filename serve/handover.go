@@ -69,8 +69,9 @@ func (n *neighbour) end() {
 
 // A process runs a server, and another one if a successor fails.
 type process struct {
+	Options
+
 	cfg     config.Config
-	opts    Options
 	out     io.Writer
 	environ []string         // with the settings, for a successor
 	signals <-chan os.Signal // each asks for a hand-over
@@ -82,13 +83,13 @@ type process struct {
 // run serves until ctx ends or a successor has taken over.
 func (p *process) run(ctx context.Context) error {
 	for {
-		s, err := Start(ctx, p.cfg, p.opts)
+		s, err := Start(ctx, p.cfg, p.Options)
 		if err != nil {
 			return err
 		}
 		if p.current.Swap(s) == nil {
 			if err := forgetEnvironment(); err != nil {
-				p.opts.Log.Warn("The environment that this process was started with can still be read in /proc, with "+
+				p.Log.Warn("The environment that this process was started with can still be read in /proc, with "+
 					"the secrets in it; give them as files.", "error", err)
 			}
 			watching, cancel := context.WithCancel(ctx)
@@ -123,7 +124,7 @@ func (p *process) serve(ctx context.Context, s *Server) (ended bool, err error) 
 			if err == nil {
 				return p.handOver(ctx, s, next)
 			}
-			p.opts.Log.Error("The new program did not start; this one goes on.", "error", err)
+			p.Log.Error("The new program did not start; this one goes on.", "error", err)
 		}
 	}
 }
@@ -166,7 +167,7 @@ func (p *process) prepare(ctx context.Context, s *Server) (*neighbour, error) {
 // the kernel goes on to accept connections. If the successor does not become ready, this
 // process is to go on with another server.
 func (p *process) handOver(ctx context.Context, s *Server, next *neighbour) (ended bool, err error) {
-	p.opts.Log.Info("The server hands over to a new program.", "pid", next.process.Pid)
+	p.Log.Info("The server hands over to a new program.", "pid", next.process.Pid)
 	s.endRuns(0)
 	if err := s.drain(closed.HandOver); err != nil {
 		next.end()
@@ -182,8 +183,8 @@ func (p *process) handOver(ctx context.Context, s *Server, next *neighbour) (end
 		return true, nil
 	}
 	next.end()
-	p.opts.Log.Error("The new program did not become ready; this one serves again.", "error", err)
-	p.opts.Listen = func() (net.Listener, error) { return listenerOf(next.socket) }
+	p.Log.Error("The new program did not become ready; this one serves again.", "error", err)
+	p.Listen = func() (net.Listener, error) { return listenerOf(next.socket) }
 	return false, nil
 }
 

@@ -18,7 +18,6 @@ import (
 	"sluice/config"
 	"sluice/expression"
 	"sluice/lane"
-	"sluice/limit"
 	"sluice/portal"
 	"sluice/portal/page"
 	"sluice/webhook/trust"
@@ -42,17 +41,17 @@ const ownAnswers = time.Second
 func (s *Server) boundedServer(handler http.Handler) *http.Server {
 	return &http.Server{
 		Handler:           handler,
-		ReadHeaderTimeout: s.opts.Timeouts.Header,
-		ReadTimeout:       s.opts.Timeouts.BodyIdle, // for unread bodies; limit.Pace sets its own
+		ReadHeaderTimeout: s.Timeouts.Header,
+		ReadTimeout:       s.Timeouts.BodyIdle, // for unread bodies; limit.Pace sets its own
 		WriteTimeout:      ownAnswers,
-		IdleTimeout:       s.opts.Timeouts.Idle,
+		IdleTimeout:       s.Timeouts.Idle,
 		MaxHeaderBytes:    maxHeader,
 		ConnState:         lane.ConnState,
 		HTTP2: &http.HTTP2Config{
 			MaxConcurrentStreams: maxStreams, MaxReceiveBufferPerConnection: maxUnread,
 			MaxReceiveBufferPerStream: maxUnread,
 		},
-		ErrorLog: log.New(serverLog{s.opts.Log}, "", 0),
+		ErrorLog: log.New(serverLog{s.Log}, "", 0),
 	}
 }
 
@@ -80,7 +79,7 @@ func (s *Server) serveBeside(listener net.Listener, handler http.Handler) {
 		}
 		handler.ServeHTTP(w, r)
 	}))
-	server.WriteTimeout = s.opts.Timeouts.Write
+	server.WriteTimeout = s.Timeouts.Write
 	s.beside = append(s.beside, server)
 	go func() { _ = server.Serve(lane.Heads(s.connections.Beside(listener))) }() // ends with the server
 }
@@ -118,9 +117,9 @@ func (s *Server) newLane() *lane.Lane {
 	return lane.New(listener, lane.Options{
 		Path:          sluice.ReceivePath,
 		Handler:       s.api,
-		HeaderTimeout: s.opts.Timeouts.Header,
-		IdleTimeout:   s.opts.Timeouts.Idle,
-		Log:           s.opts.Log,
+		HeaderTimeout: s.Timeouts.Header,
+		IdleTimeout:   s.Timeouts.Idle,
+		Log:           s.Log,
 	})
 }
 
@@ -181,7 +180,7 @@ func (s *Server) warnings() []string {
 }
 
 // newPortal makes the portal. It calls webhooks through the API, as other callers do.
-func (s *Server) newPortal(provider page.Provider, users *limit.Shares[string]) *portal.Portal {
+func (s *Server) newPortal(provider page.Provider) *portal.Portal {
 	opts := portal.Options{
 		Commands:  s.commands,
 		Sessions:  s.engine.PortalSessions,
@@ -190,7 +189,7 @@ func (s *Server) newPortal(provider page.Provider, users *limit.Shares[string]) 
 		Identify:  s.directory.Identify,
 		Note:      s.directory.Note,
 		Receive:   func(w http.ResponseWriter, r *http.Request) { s.api.ServeHTTP(w, r) },
-		Users:     users,
+		Users:     s.users,
 		Tail:      s.engine.Journal,
 		Stopping:  s.stopping,
 		Reference: func() ([]byte, error) { return s.api.OpenAPI() },
@@ -199,7 +198,7 @@ func (s *Server) newPortal(provider page.Provider, users *limit.Shares[string]) 
 		Namespace: s.cfg.Namespace,
 		BaseURL:   s.baseURL,
 		Demo:      s.demo,
-		Log:       s.opts.Log,
+		Log:       s.Log,
 	}
 	if provider == nil {
 		opts.Login, opts.Programs = s.directory.Login, s.issuer

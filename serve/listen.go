@@ -14,10 +14,10 @@ import (
 // listen opens the socket, unless this process was given one.
 func (s *Server) listen(ctx context.Context) (err error) {
 	switch {
-	case s.opts.Listen != nil:
-		s.socket, err = s.opts.Listen()
+	case s.Listen != nil:
+		s.socket, err = s.Listen()
 	case len(s.cfg.Domain) > 0:
-		s.socket, err = listenOn(ctx, cmp.Or(s.opts.Doors.HTTPS, ":443"), doorAdvice)
+		s.socket, err = listenOn(ctx, cmp.Or(s.Doors.HTTPS, ":443"), doorAdvice)
 	default:
 		s.socket, err = listenOn(ctx, s.cfg.Listen, listenAdvice)
 	}
@@ -25,7 +25,7 @@ func (s *Server) listen(ctx context.Context) (err error) {
 		return err
 	}
 	s.connections = s.bounded(s.socket)
-	s.listener = api.ProxyProtocol(s.connections, s.cfg.ProxyProtocol, s.opts.Timeouts.Header)
+	s.listener = api.ProxyProtocol(s.connections, s.cfg.ProxyProtocol, s.Timeouts.Header)
 	s.baseURL = cmp.Or(s.publicURL(), ownURL(s.cfg, s.listener.Addr()))
 	return nil
 }
@@ -51,6 +51,6 @@ func (s *Server) bounded(socket net.Listener) *limit.Listener {
 		Total:        s.cfg.MaxConnections,
 		PerNetwork:   s.cfg.MaxConnectionsPerAddress,
 		Proxies:      slices.Concat(s.cfg.TrustedProxies, s.cfg.ProxyProtocol),
-		WriteTimeout: s.opts.Timeouts.Write,
+		WriteTimeout: s.Timeouts.Write,
 	})
 }

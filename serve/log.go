@@ -85,7 +85,7 @@ func (s *Server) auditCopy() func(sluice.AuditEntry) {
 	if !s.cfg.AuditLog {
 		return nil
 	}
-	out := s.opts.AuditLog
+	out := s.AuditLog
 	if out == nil {
 		out = os.Stderr
 	}
@@ -99,7 +99,7 @@ func (s *Server) auditCopy() func(sluice.AuditEntry) {
 			_, err = out.Write(wording.Escaped(line.Bytes()))
 		}
 		if err != nil {
-			s.opts.Log.Error("An entry of the audit log could not be copied.", "error", err)
+			s.Log.Error("An entry of the audit log could not be copied.", "error", err)
 		}
 	}
 }

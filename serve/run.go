@@ -14,12 +14,12 @@ func Run(ctx context.Context, cfg config.Config, opts Options, out io.Writer) er
 	signals, stop := handOverSignals()
 	defer stop()
 	p := &process{
-		cfg: withMemory(cfg), opts: opts, out: out, environ: os.Environ(), signals: signals,
+		Options: opts, cfg: withMemory(cfg), out: out, environ: os.Environ(), signals: signals,
 		manager: findSupervisor(opts.Log),
 	}
 	tune(p.cfg)
 	var err error
-	if p.opts.Listen, p.before, err = inherit(); err != nil {
+	if p.Listen, p.before, err = inherit(); err != nil {
 		return err
 	}
 	if p.before != nil {

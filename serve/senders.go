@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/limit"
 	"sluice/missed"
 	"sluice/outward"
 	"sluice/sender"
@@ -25,14 +26,14 @@ func (s *Server) newFinder() *missed.Finder {
 		Runs:     s.engine.Missed,
 		Public:   s.toSenders(),
 		Plain:    outward.Only(s.cfg.HTTPAllow).Transport(),
-		Log:      s.opts.Log,
+		Log:      s.Log,
 		BaseURL:  s.baseURL,
 	})
 }
 
 // toSenders returns the way to the Internet, with the guard that pipelines have.
 func (s *Server) toSenders() http.RoundTripper {
-	return cmp.Or(s.opts.SenderTransport, http.RoundTripper(outward.Internet(s.cfg.HTTPAllow).Transport()))
+	return cmp.Or(s.SenderTransport, http.RoundTripper(outward.Internet(s.cfg.HTTPAllow).Transport()))
 }
 
 // newTrusts returns the checks on calls of webhooks. They fetch what senders publish through
@@ -48,7 +49,7 @@ func (s *Server) newTrusts() *trust.Trusts {
 		},
 		Keys:  sender.NewFetcher(transport),
 		Fetch: confirm(transport),
-		Log:   s.opts.Log,
+		Log:   s.Log,
 
 		ClientCertificates: s.certificateSource(),
 	})
@@ -77,7 +78,7 @@ const (
 // confirm returns a function that fetches a handshake's confirmation URL.
 func confirm(transport http.RoundTripper) func(ctx context.Context, address string) error {
 	client := outward.Client(transport, confirmTimeout)
-	waiters := outward.NewWaiters(maxConfirming, maxConfirmed)
+	waiters := limit.NewPlaces(maxConfirming, maxConfirmed)
 	return func(ctx context.Context, address string) error {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 		if err != nil {

@@ -69,8 +69,9 @@ type Doors struct {
 
 // A Server is a running service.
 type Server struct {
+	Options
+
 	cfg         config.Config
-	opts        Options
 	pressure    *limit.Pressure
 	folder      *durable.Folder // nil with an external engine
 	engine      *jetstream.Engine
@@ -93,6 +94,9 @@ type Server struct {
 	receiver    *receive.Receiver
 	commands    command.Set
 	runner      *pipeline.Runner
+	slots       *limit.Slots          // for all calls
+	users       *limit.Shares[string] // of them
+	bodies      *limit.Bodies         // of them
 	api         *api.API
 	http        *http.Server
 	certificate certificates    // nil without TLS
@@ -126,7 +130,7 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 	cfg = withFiles(withMemory(cfg), limit.Files(), opts.Log)
 	opts.Timeouts = opts.Timeouts.orUsual()
 	s := &Server{
-		cfg: cfg, opts: opts, pressure: limit.NewPressure(int64(cfg.MemoryLimit)), served: make(chan error, 2),
+		Options: opts, cfg: cfg, pressure: limit.NewPressure(int64(cfg.MemoryLimit)), served: make(chan error, 2),
 		stopping: make(chan struct{}),
 	}
 	s.answering, s.stopAnswering = context.WithCancel(context.WithoutCancel(ctx))
@@ -169,7 +173,7 @@ func (s *Server) openFolder(context.Context) (err error) {
 		s.demo, err = s.isDemo()
 	}
 	if err == nil {
-		warnOfModes(s.cfg, s.opts.Log)
+		warnOfModes(s.cfg, s.Log)
 	}
 	return err
 }
@@ -218,9 +222,9 @@ func (s *Server) engineOptions() jetstream.Options {
 		RecordMemory:   sharesOf(s.cfg).records,
 		DeliveryMemory: sharesOf(s.cfg).deliveries,
 		Version:        Version,
-		Sync:           s.opts.Sync,
-		AckWait:        s.opts.Timeouts.Ack,
-		Log:            s.opts.Log,
+		Sync:           s.Sync,
+		AckWait:        s.Timeouts.Ack,
+		Log:            s.Log,
 		ObserveBatch:   s.metrics.Batch,
 		ObserveEnd:     s.observeEnd,
 		ObserveSent:    func(traceID string) { s.minutes.Sent(traceID) },
@@ -301,9 +305,7 @@ func (s *Server) startWork(ctx context.Context) error {
 		s.work.Go(func() { work(running) })
 	}
 	s.work.Go(func() {
-		select {
-		case <-s.engine.SetUp():
-		case <-serving.Done():
+		if s.untilSetUp(serving) != nil {
 			return
 		}
 		if dir != "" {
@@ -313,7 +315,7 @@ func (s *Server) startWork(ctx context.Context) error {
 		s.work.Go(func() { s.finder.Run(serving) })
 		s.work.Go(func() { s.runner.KeepTime(serving) })
 		if err := s.runner.Serve(serving); err != nil {
-			s.opts.Log.Error("Pipelines don't run any more.", "error", err)
+			s.Log.Error("Pipelines don't run any more.", "error", err)
 		}
 	})
 	return nil

@@ -8,7 +8,6 @@ import (
 
 	"sluice"
 	"sluice/command"
-	"sluice/metrics"
 )
 
 type statsParams struct {
@@ -18,19 +17,19 @@ type statsParams struct {
 
 const defaultMinutes = 60
 
-func statsCommand(stats func(context.Context) (sluice.ServerStats, error), minutes *metrics.Minutes) command.Command {
+func (s *Server) statsCommand() command.Command {
 	return command.New("server.stats", "Show what the server is doing: calls of the last minutes with their latency, "+
 		"what waits and what failed, engine and disk.",
 		func(ctx context.Context, p statsParams) (sluice.ServerStats, error) {
-			s, err := stats(ctx)
-			if err != nil && s.Ready {
-				return s, err
+			stats, err := s.stateOf(ctx)
+			if err != nil && stats.Ready {
+				return stats, err
 			}
-			s.Minutes = minutes.Last(ctx, cmp.Or(p.Minutes, defaultMinutes))
+			stats.Minutes = s.minutes.Last(ctx, cmp.Or(p.Minutes, defaultMinutes))
 			if p.Hours > 0 {
-				s.Hours = minutes.LastHours(ctx, p.Hours)
+				stats.Hours = s.minutes.LastHours(ctx, p.Hours)
 			}
-			return s, nil
+			return stats, nil
 		}, command.ReadOnly, command.Global)
 }
 
@@ -46,15 +45,15 @@ const (
 	defaultWebhooks = 100
 )
 
-func webhookStatsCommand(minutes *metrics.Minutes, listeners func(key, kind string) []string) command.Command {
+func (s *Server) webhookStatsCommand() command.Command {
 	return command.New("webhook.stats", "Show what became of the calls of webhooks in the last hours, and when the "+
 		"last one came; those with most calls first. Each accepted call is in one of five states: processing, "+
 		"retrying, ok, error, recovered. The kinds of events are those of the last 30 days: what no pipeline takes "+
 		"can be unsubscribed at the sender.",
 		func(ctx context.Context, p webhookStatsParams) ([]sluice.WebhookStats, error) {
 			cover := sluice.CoverFrom(ctx)
-			all := slices.DeleteFunc(minutes.Webhooks(ctx, cmp.Or(p.Hours, defaultHours), p.EventKey),
-				func(s sluice.WebhookStats) bool { return !cover.Event(s.EventKey) })
+			all := slices.DeleteFunc(s.minutes.Webhooks(ctx, cmp.Or(p.Hours, defaultHours), p.EventKey),
+				func(of sluice.WebhookStats) bool { return !cover.Event(of.EventKey) })
 			all = all[:min(len(all), cmp.Or(p.Limit, defaultWebhooks))]
 			for i := range all {
 				if p.EventKey == "" && !p.Figures {
@@ -62,7 +61,8 @@ func webhookStatsCommand(minutes *metrics.Minutes, listeners func(key, kind stri
 				}
 				for j := range all[i].Types {
 					kind := &all[i].Types[j]
-					countListeners(kind, listeners(sluice.EventPrefix+all[i].EventKey, kind.Type), cover)
+					names := s.engine.Queue.Listeners.Of(sluice.EventPrefix+all[i].EventKey, kind.Type)
+					countListeners(kind, names, cover)
 				}
 			}
 			return all, nil
@@ -82,25 +82,20 @@ func countListeners(kind *sluice.TypeStats, names []string, cover sluice.Cover) 
 	}
 }
 
-// listeners returns the names of the pipelines that take events of a kind with a key.
-func (s *Server) listeners(key, kind string) []string { return s.engine.Queue.Listeners.Of(key, kind) }
-
 type pipelineStatsParams struct {
 	Name  string `json:"name" names:"listed" doc:"Show only the pipeline of this name."`
 	Hours int    `json:"hours" min:"1" max:"720" doc:"Over this many of the last hours. Default 24."`
 }
 
-func pipelineStatsCommand(
-	stats func(context.Context) (sluice.ServerStats, error), minutes *metrics.Minutes,
-) command.Command {
+func (s *Server) pipelineStatsCommand() command.Command {
 	return command.New("pipeline.stats",
 		"Show how often pipelines ran in the last hours and how often they failed, and "+
 			"what waits.",
 		func(ctx context.Context, p pipelineStatsParams) (sluice.PipelineRuns, error) {
 			cover := sluice.CoverFrom(ctx)
 			counts := func(name string) bool { return (p.Name == "" || name == p.Name) && cover.Name(name) }
-			runs := minutes.Runs(ctx, counts, cmp.Or(p.Hours, defaultHours))
-			now, err := stats(ctx)
+			runs := s.minutes.Runs(ctx, counts, cmp.Or(p.Hours, defaultHours))
+			now, err := s.stateOf(ctx)
 			runs.Pipeline = p.Name
 			runs.Pipelines = slices.DeleteFunc(now.Pipelines,
 				func(of sluice.PipelineStats) bool { return !counts(of.Pipeline) })
@@ -115,7 +110,7 @@ func (s *Server) stats() sluice.ServerStats {
 	defer cancel()
 	stats, err := s.stateOf(ctx)
 	if err != nil {
-		s.opts.Log.Warn("The metrics of the engine can't be read.", "error", err)
+		s.Log.Warn("The metrics of the engine can't be read.", "error", err)
 	}
 	return stats
 }

@@ -38,7 +38,7 @@ func (s *Server) drain(why string) error {
 	s.drained, s.last = time.Now(), why
 	s.stopOnce.Do(func() { close(s.stopping) })
 	began := time.Now()
-	drain := cmp.Or(s.opts.Timeouts.Drain, drainTimeout)
+	drain := cmp.Or(s.Timeouts.Drain, drainTimeout)
 	ctx, cancel := s.atMost(drain)
 	defer cancel()
 	_ = s.listener.Close()
@@ -48,7 +48,7 @@ func (s *Server) drain(why string) error {
 	await(ctx, func() bool { return s.connections.Open() == 0 || s.api.Idle() > silence })
 	err := s.lane.Shutdown(ctx)
 	if err = errors.Join(err, s.http.Shutdown(ctx)); err != nil && ctx.Err() != nil {
-		s.opts.Log.Warn("Calls that did not end in time are cut off.")
+		s.Log.Warn("Calls that did not end in time are cut off.")
 		err = s.http.Close()
 	}
 	return errors.Join(err, s.close(max(drain-time.Since(began), stretch.Of(closeTimeout))))
@@ -75,7 +75,7 @@ func (s *Server) atMost(d time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	go func() {
 		select {
-		case <-s.opts.Hurry:
+		case <-s.Hurry:
 			cancel()
 		case <-ctx.Done():
 		}
@@ -130,7 +130,7 @@ func (s *Server) release() {
 	if s.last != "" {
 		ctx, cancel := s.atMost(stretch.Of(time.Second))
 		if err := s.ledger.Last(ctx, s.drained, s.last); err != nil {
-			s.opts.Log.Warn("The last sign of life can't be stored: the next start takes this stop for a crash.",
+			s.Log.Warn("The last sign of life can't be stored: the next start takes this stop for a crash.",
 				"error", err)
 		}
 		cancel()
@@ -150,7 +150,7 @@ func (s *Server) release() {
 		ctx, cancel := s.atMost(drainTimeout)
 		defer cancel()
 		if err := s.telemetry.Stop(ctx); err != nil {
-			s.opts.Log.Warn("The last spans could not be sent.", "error", err)
+			s.Log.Warn("The last spans could not be sent.", "error", err)
 		}
 	}
 }

@@ -12,9 +12,9 @@ func (s *Server) startTelemetry(ctx context.Context) (err error) {
 	if !telemetry.Wanted() {
 		return nil
 	}
-	if s.telemetry, err = telemetry.Start(ctx, Version, s.opts.Log); err != nil {
+	if s.telemetry, err = telemetry.Start(ctx, Version, s.Log); err != nil {
 		return fmt.Errorf("OpenTelemetry: %w", err)
 	}
-	s.opts.Log, s.spans.Tracer = telemetry.Log(s.opts.Log), s.telemetry
+	s.Log, s.spans.Tracer = telemetry.Log(s.Log), s.telemetry
 	return nil
 }

@@ -5,8 +5,6 @@ import (
 	"runtime/debug"
 
 	"sluice/command"
-	"sluice/config"
-	"sluice/jetstream"
 )
 
 // Version is the program's version.
@@ -67,8 +65,8 @@ type elsewhere struct {
 	CLIClient string `json:"cliClient,omitempty" doc:"Client that sluice login is at that issuer."`
 }
 
-func infoCommand(cfg config.Config, engine *jetstream.Engine) command.Command {
-	logins := elsewhere{cfg.AuthIssuer, cfg.AuthCLIClient}
+func (s *Server) infoCommand() command.Command {
+	logins := elsewhere{s.cfg.AuthIssuer, s.cfg.AuthCLIClient}
 	opts := []command.Option{command.ReadOnly, command.Global}
 	if logins.Issuer != "" {
 		opts = append(opts, command.Tells(logins))
@@ -77,6 +75,6 @@ func infoCommand(cfg config.Config, engine *jetstream.Engine) command.Command {
 		"Show the server's version, the commit it was built from, its namespace and its engine; with an external "+
 			"provider also its URL and the client of the command line there, which strangers are told.",
 		func(context.Context, struct{}) (info, error) {
-			return info{Version, Commit(), cfg.Namespace, engine.Description, logins}, nil
+			return info{Version, Commit(), s.cfg.Namespace, s.engine.Description, logins}, nil
 		}, opts...)
 }

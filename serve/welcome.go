@@ -37,7 +37,7 @@ func (s *Server) welcome(ctx context.Context, out io.Writer) {
 			return
 		}
 		if ctx.Err() == nil {
-			s.opts.Log.Error("The admin could not be created; trying on.", "error", err)
+			s.Log.Error("The admin could not be created; trying on.", "error", err)
 		}
 		if wait.For(ctx, adminRetry) != nil {
 			return
@@ -49,9 +49,9 @@ func (s *Server) welcome(ctx context.Context, out io.Writer) {
 	case password != "":
 		fmt.Fprintf(out, "user %s has the password %s (shown this once)\n", sluice.AdminName, password)
 		s.invite(ctx, out)
-	case s.cfg.Demo && s.opts.AdminPassword == "":
+	case s.cfg.Demo && s.AdminPassword == "":
 		s.invite(ctx, out)
-	case !created && s.opts.AdminPassword != "":
+	case !created && s.AdminPassword != "":
 		fmt.Fprintf(out, "SLUICE_ADMIN_PASSWORD counts at the very first start; the password of %s stays as it is\n",
 			sluice.AdminName)
 	}
@@ -71,7 +71,7 @@ func (s *Server) welcome(ctx context.Context, out io.Writer) {
 func (s *Server) invite(ctx context.Context, out io.Writer) {
 	link, err := page.NewLink(ctx, s.engine.PortalSessions, sluice.AdminName)
 	if err != nil {
-		s.opts.Log.Error("There is no link to sign in with; the password does.", "error", err)
+		s.Log.Error("There is no link to sign in with; the password does.", "error", err)
 		return
 	}
 	fmt.Fprintf(out, "open this link to be signed in as %s; it works once, within an hour: %s%s\n", sluice.AdminName,

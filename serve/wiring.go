@@ -24,43 +24,37 @@ import (
 
 // wire makes the parts of a server and joins them.
 func (s *Server) wire() {
-	s.uses = newUses(s.engine, s.opts.Log)
+	s.uses = newUses(s.engine, s.Log)
 	s.secrets = step.NewSecrets(s.engine.Secrets, s.uses.secrets.Note)
-	s.failing = metrics.NewFailing(s.engine.PipelineStates, s.opts.Log)
-	s.minutes = metrics.NewMinutes(s.engine.Minutes, s.engine.Hours, s.engine.Unfinished, s.opts.Log)
+	s.failing = metrics.NewFailing(s.engine.PipelineStates, s.Log)
+	s.minutes = metrics.NewMinutes(s.engine.Minutes, s.engine.Hours, s.engine.Unfinished, s.Log)
 	s.directory = s.newDirectory()
 	issuer, provider := s.authentication()
 	s.webhooks = webhook.NewStore(s.engine.Webhooks)
-	s.webhooks.MaxKeep, s.minutes.Expects = s.cfg.EventMaxAge, s.webhooks.Expects
+	s.minutes.Expects = s.webhooks.Expects
 	s.trusts = s.newTrusts()
-	slots, bodies := limit.NewSlots(s.cfg.MaxInFlight), s.newBodies()
+	s.webhooks.MaxKeep, s.webhooks.Trusts, s.webhooks.BaseURL = s.cfg.EventMaxAge, s.trusts, s.baseURL
+	s.slots, s.bodies = limit.NewSlots(s.cfg.MaxInFlight), s.newBodies()
 	s.engine.Journal.BoundSearches(limit.NewMemory(sharesOf(s.cfg).searches, s.pressure))
-	s.receiver = s.newReceiver(slots, bodies)
+	s.receiver = s.newReceiver()
 	s.keeper = quarantine.NewKeeper(quarantine.Options{
-		Store: s.engine.Quarantine, Log: s.opts.Log, Diagnose: s.receiver.Diagnose,
+		Store: s.engine.Quarantine, Receiver: s.receiver, Log: s.Log, Seen: s.directory.NotePayload,
 	})
 	s.receiver.Quarantine = s.keeper
 	s.alerts, s.ledger, s.finder = s.newAlerts(), s.newLedger(), s.newFinder()
 	s.declareCommands(s.eventOptions(), s.runnerOptions(), step.Options{
-		Log: s.opts.Log, Secrets: s.secrets, HTTP: step.HTTPOptions{
+		Log: s.Log, Secrets: s.secrets, HTTP: step.HTTPOptions{
 			AllowNetworks: s.cfg.HTTPAllow, Spans: s.spans,
 		}, Mail: step.MailOptions{Server: s.cfg.MailServer(), From: s.cfg.MailFrom, AllowNetworks: s.cfg.HTTPAllow},
 	})
-	users := limit.NewShares[string](max(1, s.cfg.MaxInFlight/8))
-	s.api = s.newAPI(issuer, s.newPortal(provider, users), bounds{slots, users, bodies})
+	s.users = limit.NewShares[string](max(1, s.cfg.MaxInFlight/8))
+	s.api = s.newAPI(issuer, s.newPortal(provider))
 }
 
 // maxLingering is how many calls may wait for longer than result-wait, as many as polls are held.
 const maxLingering = 2048
 
-// bounds limit what all calls together may take.
-type bounds struct {
-	slots  *limit.Slots
-	users  *limit.Shares[string]
-	bodies *limit.Bodies
-}
-
-func (s *Server) newAPI(issuer http.Handler, pages *portal.Portal, b bounds) *api.API {
+func (s *Server) newAPI(issuer http.Handler, pages *portal.Portal) *api.API {
 	o := api.Options{
 		Commands:        s.commands,
 		Results:         s.engine.Results,
@@ -72,7 +66,7 @@ func (s *Server) newAPI(issuer http.Handler, pages *portal.Portal, b bounds) *ap
 		Spans:           s.spans,
 		Readiness:       s.readiness,
 		Stopping:        s.stopping,
-		PollHold:        s.opts.Timeouts.PollHold,
+		PollHold:        s.Timeouts.PollHold,
 		Tail:            s.engine.Journal,
 		Version:         Version,
 		BaseURL:         s.baseURL,
@@ -83,13 +77,13 @@ func (s *Server) newAPI(issuer http.Handler, pages *portal.Portal, b bounds) *ap
 		ForwardedHeader: s.cfg.ForwardedHeader,
 		CertHeader:      http.CanonicalHeaderKey(s.cfg.ClientCertificateHeader),
 		CORSOrigins:     s.cfg.CORSOrigins,
-		Slots:           b.slots,
-		Users:           b.users,
-		Bodies:          b.bodies,
+		Slots:           s.slots,
+		Users:           s.users,
+		Bodies:          s.bodies,
 		Streams:         s.newStreams(),
-		Log:             s.opts.Log,
+		Log:             s.Log,
 	}
-	if s.opts.NoAuth {
+	if s.NoAuth {
 		o.Authenticate = everyoneIsAdmin
 	}
 	return api.New(o)
@@ -105,7 +99,7 @@ func (s *Server) newDirectory() *iam.Directory {
 		UserUsed:     s.uses.accounts.Note,
 		ClientUsed:   s.uses.clients.Note,
 		Started:      s.admin.Load,
-		Log:          s.opts.Log,
+		Log:          s.Log,
 		External:     s.cfg.AuthIssuer != "",
 		CommandNames: func() []string { return s.commands.Names() },
 
@@ -117,25 +111,26 @@ func (s *Server) newDirectory() *iam.Directory {
 	})
 }
 
-func (s *Server) newReceiver(slots *limit.Slots, bodies *limit.Bodies) *receive.Receiver {
+func (s *Server) newReceiver() *receive.Receiver {
 	return receive.New(receive.Needs{
 		Find:  receive.Find{WebhookFinder: s.webhooks, Used: s.uses.webhooks.NotePart},
 		Trust: receive.Trust{Trusts: s.trusts, BaseURL: s.baseURL, Learn: s.webhooks.Learn},
-		Accept: receive.Accept{
-			Events:     s.engine.Events,
-			Batches:    s.engine.Batches,
-			Namespace:  s.cfg.Namespace,
-			Redact:     s.cfg.RedactHeaders,
-			Bodies:     bodies,
-			Slots:      slots,
-			PublicURL:  s.publicURL(),
-			Answering:  s.answering,
-			ResultWait: s.cfg.ResultWait,
-			Results:    s.engine.Results,
-			Lingering:  limit.NewSlots(maxLingering),
-			Stopping:   s.stopping,
-		},
-		Observe: receive.Observe{Call: s.observeCall, Log: s.opts.Log, Spans: s.spans},
+
+		Events:     s.engine.Events,
+		Batches:    s.engine.Batches,
+		Namespace:  s.cfg.Namespace,
+		Redact:     s.cfg.RedactHeaders,
+		Bodies:     s.bodies,
+		Slots:      s.slots,
+		PublicURL:  s.publicURL(),
+		Answering:  s.answering,
+		ResultWait: s.cfg.ResultWait,
+		Results:    s.engine.Results,
+		Lingering:  limit.NewSlots(maxLingering),
+		Stopping:   s.stopping,
+		Observe:    s.observeCall,
+		Log:        s.Log,
+		Spans:      s.spans,
 	})
 }
 
@@ -181,7 +176,7 @@ func (s *Server) runnerOptions() pipeline.RunnerOptions {
 		Observe:    s.observeRun,
 		Passed:     s.minutes.Passed,
 		Spans:      s.spans,
-		Log:        s.opts.Log,
+		Log:        s.Log,
 	}
 }
 
@@ -220,7 +215,7 @@ func (s *Server) observeEnd(end sluice.CallEnd) {
 func (s *Server) newBodies() *limit.Bodies {
 	memory := sharesOf(s.cfg)
 	return limit.NewBodies(limit.BodyOptions{
-		Pace:       limit.Pace{Idle: s.opts.Timeouts.BodyIdle, Total: s.cfg.BodyTimeout, Rate: leastRate},
+		Pace:       limit.Pace{Idle: s.Timeouts.BodyIdle, Total: s.cfg.BodyTimeout, Rate: leastRate},
 		Known:      memory.bodies,
 		Strange:    memory.strangers,
 		Answers:    memory.answers,
@@ -232,7 +227,7 @@ func (s *Server) newBodies() *limit.Bodies {
 // newStreams bounds the streams of HTTP/2. One connection may have all of its own.
 func (s *Server) newStreams() *limit.Streams {
 	total := max(s.cfg.MaxConnections/4, maxStreams)
-	return limit.NewStreams(total, max(total/4, maxStreams), s.opts.Timeouts.Write)
+	return limit.NewStreams(total, max(total/4, maxStreams), s.Timeouts.Write)
 }
 
 // publicURL is the start of URLs in redirects; "" means the called host.

@@ -156,10 +156,12 @@ func TestUploadsAreSentOn(t *testing.T) {
 // and the sender's own signature does not get in the way.
 func TestForwardsAreSigned(t *testing.T) {
 	sent := object{"payloadEncoding": "text", "payload": "hellö", "contentType": "text/plain", "headers": object{"webhook-id": "theirs", "webhook-signature": "v1,theirs", "webhook-timestamp": "1"}}
-	plain, err := sender.NewScheme(sender.Scheme{
-		Header: "webhook-signature", Format: "v1,{signature}", Encoding: "base64", Signed: "{id}.{timestamp}.{body}",
-		TimestampHeader: "webhook-timestamp", IDHeader: "webhook-id",
-	}, []string{"s3cret"}, nil)
+	scheme, err := sender.ParseScheme([]byte(`{"header": "webhook-signature", "format": "v1,{signature}", "encoding": "base64",
+		"signed": "{id}.{timestamp}.{body}", "timestampHeader": "webhook-timestamp", "idHeader": "webhook-id"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := sender.New(scheme, []string{"s3cret"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,11 +2,11 @@ package webhook
 
 import (
 	"context"
-	"net/url"
 	"strings"
 
 	"sluice"
 	"sluice/missed"
+	"sluice/sender"
 	"sluice/webhook/trust"
 )
 
@@ -43,21 +43,14 @@ func checkAsking(ctx context.Context, after *sluice.Webhook, given bool) error {
 	case after.APISecret == "":
 		return sluice.InvalidParameter("apiSecret",
 			"With missedEvery and checkEvery the sender is asked: that needs apiSecret, the credential for its API.")
-	case after.MissedEvery != 0 && !missed.Asks(trust.DemandsOf(after).Provider):
+	case after.MissedEvery != 0 && !missed.Asks(sender.Of(after).Name):
 		return sluice.InvalidParameter("missedEvery", "These senders can be asked what was missed: %s.",
 			missed.Senders())
-	case after.CheckEvery != 0 && !missed.Checks(trust.DemandsOf(after).Provider):
+	case after.CheckEvery != 0 && !missed.Checks(sender.Of(after).Name):
 		return sluice.InvalidParameter("checkEvery", "These senders can be asked whether they still call: %s.",
 			missed.Checkers())
 	}
 	return nil
 }
 
-// serverOf returns the scheme and host of an address, "" if it has none.
-func serverOf(address string) string {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" {
-		return ""
-	}
-	return u.Scheme + "://" + strings.ToLower(u.Host)
-}
+func serverOf(address string) string { return strings.ToLower(sluice.ServerOf(address)) }

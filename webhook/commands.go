@@ -11,32 +11,24 @@ import (
 	"sluice"
 	"sluice/command"
 	"sluice/webhook/form"
-	"sluice/webhook/trust"
 )
 
-// Commands returns the commands about webhooks, except the one that outside systems call. baseURL is what callers put
-// before /api/v3.
-func Commands(hooks *Store, trusts *trust.Trusts, baseURL string) []command.Command {
+// Commands returns the commands about webhooks, except the one that outside systems call.
+func Commands(hooks *Store) []command.Command {
 	return []command.Command{
-		putCommand(hooks, trusts, baseURL),
-		getCommand(hooks, trusts, baseURL),
-		deleteCommand(hooks),
-		tokenAddCommand(hooks, baseURL),
-		tokenDeleteCommand(hooks),
-		providerCommand(),
-		signCommand(hooks, trusts, baseURL),
+		putCommand(hooks), getCommand(hooks), deleteCommand(hooks), tokenAddCommand(hooks), tokenDeleteCommand(hooks),
+		providerCommand(), signCommand(hooks),
 	}
 }
 
 type getParams struct {
 	UUID     string `json:"uuid" audit:"last6" names:"webhook" doc:"Token of the one webhook to show. Without it all are listed."`
 	EventKey string `json:"eventKey" names:"event" doc:"Shows the one webhook with this event key."`
-	Search   string `json:"search" doc:"List only webhooks whose event key contains this."`
-	Limit    int    `json:"limit" min:"1" doc:"List at most this many; the Link header leads to the next page."`
-	After    string `json:"after" doc:"List only webhooks whose event key comes after this one."`
+
+	command.Filter `things:"webhooks" by:"event key"`
 }
 
-func getCommand(hooks *Store, trusts *trust.Trusts, baseURL string) command.Command {
+func getCommand(hooks *Store) command.Command {
 	return command.New("webhook.get",
 		"List webhooks in the order of their event keys, or show the one with that token or event key.",
 		func(ctx context.Context, p getParams) (any, error) {
@@ -48,12 +40,12 @@ func getCommand(hooks *Store, trusts *trust.Trusts, baseURL string) command.Comm
 				if err != nil {
 					return nil, err
 				}
-				return show(ctx, hook, trusts, baseURL), nil
+				return hooks.show(ctx, hook), nil
 			}
 			found, more := hooks.list(sluice.CoverFrom(ctx), p.Search, p.After, p.Limit)
 			page := command.Page[sluice.WebhookView]{Items: make([]sluice.WebhookView, len(found))}
 			for i, hook := range found {
-				page.Items[i] = show(ctx, *hook, trusts, baseURL)
+				page.Items[i] = hooks.show(ctx, *hook)
 			}
 			if more {
 				page.Next = found[len(found)-1].EventKey

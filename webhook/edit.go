@@ -10,14 +10,13 @@ import (
 
 	"sluice"
 	"sluice/webhook/form"
-	"sluice/webhook/trust"
 )
 
 // put creates a webhook if the parameters have no token, otherwise it edits the one
 // with that token: NotFound if there is none, Conflict if the event key is taken,
 // Outdated if it was changed since the caller read it. Neither of two concurrent edits
 // undoes the fields of the other.
-func (s *Store) put(ctx context.Context, p putParams, trusts *trust.Trusts) (hook sluice.Webhook, _ error) {
+func (s *Store) put(ctx context.Context, p putParams) (hook sluice.Webhook, _ error) {
 	if err := p.checkTarget(); err != nil {
 		return hook, err
 	}
@@ -30,7 +29,7 @@ func (s *Store) put(ctx context.Context, p putParams, trusts *trust.Trusts) (hoo
 	if creating {
 		token = cmp.Or(form.Canonical(p.Token), uuid.NewString())
 	}
-	revised, err := s.revised(ctx, token, creating, changes, trusts)
+	revised, err := s.revised(ctx, token, creating, changes)
 	if err != nil {
 		return hook, err
 	}
@@ -116,7 +115,7 @@ func (s *Store) check(ctx context.Context, p putParams, before, after *sluice.We
 // checked beforehand, and again only if the webhook was changed meanwhile. It is nil if the
 // put changes nothing about the trust.
 func (s *Store) revised(
-	ctx context.Context, token string, creating bool, changes []change, trusts *trust.Trusts,
+	ctx context.Context, token string, creating bool, changes []change,
 ) (func(*sluice.Webhook) (*sluice.Trust, error), error) {
 	if !slices.ContainsFunc(changes, func(c change) bool { return c.ofTrust }) {
 		return nil, nil
@@ -129,12 +128,12 @@ func (s *Store) revised(
 		}
 		read = &hook
 	}
-	made, err := revise(ctx, trusts, read, changes)
+	made, err := s.revise(ctx, read, changes)
 	return func(before *sluice.Webhook) (*sluice.Trust, error) {
 		if before == nil || read == nil || before.Updated.Equal(read.Updated) {
 			return made, nil
 		}
-		return revise(ctx, trusts, before, changes)
+		return s.revise(ctx, before, changes)
 	}, err
 }
 

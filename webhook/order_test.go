@@ -12,7 +12,7 @@ import (
 )
 
 // TestTheOrderIsThatOfAllWebhooks: whatever is created, renamed and deleted, lists
-// have the webhooks there are, in their order, over many visits.
+// have the webhooks there are, in their order, page by page.
 func TestTheOrderIsThatOfAllWebhooks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := Store{byKey: newOrder()}
@@ -54,14 +54,6 @@ func TestTheOrderIsThatOfAllWebhooks(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("the list is another one (-want +got):\n%s", diff)
-		}
-		visited := 0
-		s.visit("", func(*sluice.Webhook) bool {
-			visited++
-			return true
-		})
-		if visited != min(len(there), maxVisited) {
-			t.Fatalf("one visit shows %d of %d webhooks", visited, len(there))
 		}
 	})
 }

@@ -3,7 +3,6 @@ package webhook
 import (
 	"cmp"
 	"context"
-	"slices"
 
 	"sluice"
 	"sluice/command"
@@ -29,22 +28,6 @@ func showProvider(p sender.Preset) sluice.ProviderView {
 	}
 }
 
-func showSamples(p sender.Preset) (views []sluice.Sample) {
-	for _, s := range p.Samples() {
-		view := sluice.Sample{
-			Name: s.Name, ContentType: s.Header.Get("Content-Type"), Headers: make(map[string]string),
-			Body: string(s.Body),
-		}
-		for name, values := range s.Header {
-			if name != "Content-Type" {
-				view.Headers[name] = values[0]
-			}
-		}
-		views = append(views, view)
-	}
-	return views
-}
-
 func providerCommand() command.Command {
 	return command.New("provider.get", "List the known senders that a webhook can have as its provider, or show one: "+
 		"what is checked of its calls, how to set it up, and samples of its events.",
@@ -55,11 +38,11 @@ func providerCommand() command.Command {
 					return nil, err
 				}
 				view := showProvider(preset)
-				view.Samples = showSamples(preset)
+				view.Samples = preset.Samples()
 				return view, nil
 			}
-			presets := slices.Clone(sender.Presets())
-			return command.PageOf(presets, func(s sender.Preset) string { return s.Name }, showProvider, p.Filter), nil
+			name := func(p sender.Preset) string { return p.Name }
+			return command.PageOf(sender.Presets(), name, showProvider, p.Filter), nil
 		},
 		command.Lists[sluice.ProviderView], command.Nameless)
 }

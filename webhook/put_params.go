@@ -6,7 +6,6 @@ import (
 
 	"sluice"
 	"sluice/command"
-	"sluice/webhook/trust"
 )
 
 // putParams are the settings that are given, and how they are stored.
@@ -71,7 +70,7 @@ func (p *putParams) checkMatch(hook *sluice.Webhook) error {
 // tagOf returns the entity tag of a version of a webhook.
 func tagOf(hook *sluice.Webhook) string { return sluice.EntityTag(1, hook.Updated) }
 
-func putCommand(hooks *Store, trusts *trust.Trusts, baseURL string) command.Command {
+func putCommand(hooks *Store) command.Command {
 	return command.New("webhook.put",
 		"Create a webhook, or edit the one with that token: what is not given keeps its value.",
 		func(ctx context.Context, p putParams) (view sluice.WebhookView, err error) {
@@ -79,11 +78,11 @@ func putCommand(hooks *Store, trusts *trust.Trusts, baseURL string) command.Comm
 			if p.Token != "" && p.gives("eventKey") && !maySeeToken(ctx, key) {
 				return view, sluice.NotPermitted(sluice.MaySeeTokens).About("token")
 			}
-			hook, err := hooks.put(ctx, p, trusts)
+			hook, err := hooks.put(ctx, p)
 			if err != nil {
 				return view, err
 			}
-			view = show(ctx, hook, trusts, baseURL)
+			view = hooks.show(ctx, hook)
 			if p.DryRun && p.UUID == "" && p.Token == "" { // it has none yet
 				view.UUID, view.WebhookURL, view.HookURL, view.ETag, view.Tokens = "", "", "", "", nil
 			}

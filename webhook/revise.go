@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"reflect"
 	"strings"
 
 	"sluice"
@@ -11,7 +12,7 @@ import (
 
 // revise returns the trust of a webhook as a put changes it, after making sure that
 // calls can be checked by it. The hook is nil for a new webhook.
-func revise(ctx context.Context, trusts *trust.Trusts, hook *sluice.Webhook, changes []change) (*sluice.Trust, error) {
+func (s *Store) revise(ctx context.Context, hook *sluice.Webhook, changes []change) (*sluice.Trust, error) {
 	t := trust.DemandsOf(hook)
 	before := t
 	given := make(map[string]bool)
@@ -21,8 +22,9 @@ func revise(ctx context.Context, trusts *trust.Trusts, hook *sluice.Webhook, cha
 			given[c.Name] = true
 		}
 	}
-	if !given["signingSecret"] && t.Signing != "" && sender.SendsSecret(t.Provider, t.Signature) &&
-		!sender.SendsSecret(before.Provider, before.Signature) {
+	was, _ := trust.PresetOf(before)
+	is, _ := trust.PresetOf(t) // a wrong one is refused elsewhere
+	if !given["signingSecret"] && t.Signing != "" && is.Unsigned && !was.Unsigned {
 		return nil, sluice.InvalidParameter("signingSecret", "Calls of this sender carry the secret itself, which "+
 			"webhook.sign would show; give the signing secret again.")
 	}
@@ -37,22 +39,22 @@ func revise(ctx context.Context, trusts *trust.Trusts, hook *sluice.Webhook, cha
 	if err := fit(&t, given); err != nil {
 		return nil, err
 	}
-	if t.ClientCertificate != "" && trusts.ClientCertificates == trust.NoCertificates {
+	if t.ClientCertificate != "" && s.Trusts.ClientCertificates == trust.NoCertificates {
 		return nil, sluice.InvalidParameter("clientCertificate", "This server sees no client certificates: it needs "+
 			"HTTPS of its own (--tls-cert), or a proxy that passes them on (--client-certificate-header).")
 	}
-	return stored(t), try(ctx, trusts, t, given["signingSecret"] || given["signature"])
+	return stored(t), s.try(ctx, t, given["signingSecret"] || given["signature"])
 }
 
 // try makes sure that calls can be checked by a trust. The kind of a secret that was entered, or
 // that is used in another way, must be clear.
-func try(ctx context.Context, trusts *trust.Trusts, t sluice.Trust, entered bool) error {
-	made, err := trusts.Build(ctx, t)
+func (s *Store) try(ctx context.Context, t sluice.Trust, entered bool) error {
+	made, err := s.Trusts.Build(ctx, t)
 	if err == nil {
 		err = made.Missing // where calls come it is left out; here it is a mistake
 	}
-	if err == nil && made.Verifier != nil && entered {
-		err = made.Verifier.CheckKind()
+	if err == nil && entered {
+		err = made.CheckKind()
 	}
 	if sluice.NotFound.Is(err) {
 		return sluice.AsError(err).About("signingSecret").WithStatus(400) // of the secret, not of the webhook
@@ -101,9 +103,7 @@ func fit(t *sluice.Trust, given map[string]bool) error {
 
 // stored returns a trust as it is stored: nil if it demands nothing.
 func stored(t sluice.Trust) *sluice.Trust {
-	if t.Provider == "" && t.Signature == nil && t.Signing == "" && t.VerifyToken == "" && t.Dedupe == "" &&
-		t.DedupeWindow == 0 && t.Schema == nil &&
-		t.Allow == nil && t.ClientCertificate == "" {
+	if reflect.ValueOf(t).IsZero() {
 		return nil
 	}
 	return &t

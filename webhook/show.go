@@ -13,37 +13,36 @@ import (
 
 // show returns the view of a webhook for the user of ctx. Users who may not see tokens
 // get the last 6 characters.
-func show(ctx context.Context, h sluice.Webhook, trusts *trust.Trusts, baseURL string) sluice.WebhookView {
+func (s *Store) show(ctx context.Context, h sluice.Webhook) sluice.WebhookView {
 	mayToken, now := maySeeToken(ctx, h.EventKey), time.Now()
 	uuid, token := h.UUID, h.OpenToken(now)
 	if !mayToken {
 		uuid, token = "…"+sluice.Last6(uuid), "…"+sluice.Last6(token)
 	}
 	v := sluice.WebhookView{
-		UUID: uuid, WebhookURL: receiveURL(baseURL, token), HookURL: baseURL + sluice.HookPath + token,
+		UUID: uuid, WebhookURL: s.receiveURL(token), HookURL: s.BaseURL + sluice.HookPath + token,
 		Tokens: showTokens(&h, mayToken, now), ETag: tagOf(&h), Created: h.Created, Updated: h.Updated,
 	}
 	showSettings(&v, &h, mayToken, sluice.CoverFrom(ctx))
 	v.Methods, v.MaxPayloadLength = h.AllowedMethods(), trust.LongestPayload(&h)
-	g, err := trusts.Of(ctx, &h)
+	g, err := s.Trusts.Of(ctx, &h)
 	if err != nil { // it can still be edited
 		v.Warnings = append(v.Warnings, "Calls of this webhook can't be checked now: "+firstReason(err))
+		g = new(trust.Trust)
 	}
 	answers := g.AnswersOf(&h)
 	v.Answer, v.AnswerType, v.EventType = answers.Form, answers.Type, g.EventTypeOf(&h)
-	if g == nil {
-		return v
-	}
 	if g.Missing != nil {
 		v.Warnings = append(v.Warnings,
 			"A signing secret is gone, and calls are checked without it: "+firstReason(g.Missing))
 	}
-	if g.Verifier != nil {
+	if g.HasSender() {
 		v.SigningSecrets = new(g.Secrets())
 	}
-	v.DedupeWindow = 0
 	if g.IDs != nil {
 		v.Dedupe, v.DedupeWindow = g.Where, sluice.Period(g.Window())
+	} else if err == nil {
+		v.DedupeWindow = 0
 	}
 	return v
 }

@@ -10,13 +10,12 @@ import (
 )
 
 type signParams struct {
-	EventKey    string `json:"eventKey" required:"true" audit:"yes" names:"event" doc:"Event key of the webhook."`
-	ContentType string `json:"contentType" doc:"Media type of the payload. Default application/json."`
-	Sample      string `json:"sample" doc:"Name of a sample of the provider, such as push, that is sent with the headers of the provider and a new delivery id; a payload that is given takes the place of that of the sample."`
-	Payload     string `json:"payload" body:"only" doc:"The payload, as its sender would send it."`
+	EventKey string `json:"eventKey" required:"true" audit:"yes" names:"event" doc:"Event key of the webhook."`
+
+	trust.Wish
 }
 
-func signCommand(hooks *Store, trusts *trust.Trusts, baseURL string) command.Command {
+func signCommand(hooks *Store) command.Command {
 	return command.New("webhook.sign", "Make a call as the webhook's sender would, with its signature, to try the "+
 		"webhook with it. Needs the permission webhook.token, too, and secret.use where calls carry the secret itself.",
 		func(ctx context.Context, p signParams) (call sluice.SignedCall, _ error) {
@@ -27,16 +26,13 @@ func signCommand(hooks *Store, trusts *trust.Trusts, baseURL string) command.Com
 			if err != nil {
 				return call, err
 			}
-			g, err := trusts.Of(ctx, &hook)
+			g, err := hooks.Trusts.Of(ctx, &hook)
 			if err != nil {
 				return call, err
 			}
-			if g != nil && g.Verifier != nil && g.Verifier.SendsSecret() &&
-				!g.MayUse(sluice.UserFrom(ctx), hook.EventKey) {
+			if g.SendsSecret() && !g.MayUse(sluice.UserFrom(ctx), hook.EventKey) {
 				return call, sluice.NotPermitted(sluice.MayUseSecrets)
 			}
-			return g.Sign(receiveURL(baseURL, hook.OpenToken(time.Now())), trust.Wish{
-				ContentType: p.ContentType, Sample: p.Sample, Payload: p.Payload,
-			}, time.Now())
+			return g.Sign(hooks.receiveURL(hook.OpenToken(time.Now())), p.Wish, time.Now())
 		}, command.Missing(Missing))
 }

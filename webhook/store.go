@@ -22,8 +22,9 @@ import (
 // A Store has the webhooks, and keeps the rules they are stored by: what a new
 // one is like, and that no two webhooks have the same event key.
 type Store struct {
-	// MaxKeep is how long a webhook may keep its events.
-	MaxKeep time.Duration
+	MaxKeep time.Duration // for which a webhook may keep its events
+	Trusts  *trust.Trusts // of which each must check calls before it is stored
+	BaseURL string        // what callers put before /api/v3
 
 	records sluice.FollowedRecords[sluice.Webhook] // by their tokens
 
@@ -171,20 +172,28 @@ func (s *Store) list(cover sluice.Cover, search, after string, limit int) (hooks
 	}, after, limit)
 }
 
-// pick is list for those that fit.
+// maxVisited is how many webhooks are visited before others may have the processor: a search among a million must
+// not keep calls from it.
+const maxVisited = 512
+
+// pick is list for those that fit. It goes through a copy of the order, so nobody waits for it.
 func (s *Store) pick(fits func(*sluice.Webhook) bool, after string, limit int) (hooks []*sluice.Webhook, more bool) {
-	for ended := false; !ended; {
-		after, ended = s.visit(after, func(h *sluice.Webhook) (goOn bool) {
-			if !fits(h) {
-				return true
-			}
-			if more = limit > 0 && len(hooks) == limit; !more {
-				hooks = append(hooks, h)
-			}
-			return !more
-		})
-		runtime.Gosched() // a search among a million must not keep calls from the processor
-	}
+	s.mu.Lock()
+	all := s.byKey.Copy() // of its root alone: who changes a part copies that
+	s.mu.Unlock()
+	visited := 0
+	all.Ascend(&sluice.Webhook{EventKey: after + "\x00"}, func(hook *sluice.Webhook) (goOn bool) {
+		if visited++; visited%maxVisited == 0 {
+			runtime.Gosched()
+		}
+		if !fits(hook) {
+			return true
+		}
+		if more = limit > 0 && len(hooks) == limit; !more {
+			hooks = append(hooks, hook)
+		}
+		return !more
+	})
 	return hooks, more
 }
 
@@ -220,27 +229,6 @@ func (s *Store) SignedWith(secret string) (keys []string) {
 		}
 	}
 	return keys
-}
-
-// maxVisited bounds how many webhooks are visited under one lock.
-const maxVisited = 512
-
-// visit shows the webhooks after an event key, in order, until show returns false or
-// maxVisited were shown. It returns the last event key, and whether the visit is over.
-func (s *Store) visit(after string, show func(*sluice.Webhook) (goOn bool)) (last string, ended bool) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	visited := 0
-	s.byKey.Ascend(&sluice.Webhook{EventKey: after + "\x00"}, func(hook *sluice.Webhook) bool {
-		if visited == maxVisited {
-			return false
-		}
-		visited++
-		last = hook.EventKey
-		ended = !show(hook)
-		return !ended
-	})
-	return last, ended || visited < maxVisited
 }
 
 // remove deletes a webhook, NotFound if there is none.

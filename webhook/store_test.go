@@ -44,7 +44,7 @@ func openStore(t *testing.T, s natstest.Setup) *Store {
 
 func create(t *testing.T, s *Store, eventKey string) sluice.Webhook {
 	t.Helper()
-	hook, err := s.put(t.Context(), putParams{Given: command.Given{"eventKey": eventKey}}, nil)
+	hook, err := s.put(t.Context(), putParams{Given: command.Given{"eventKey": eventKey}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestWebhooksAreCreatedEditedAndDeleted(t *testing.T) {
 	onEverySetup(t, func(t *testing.T, open func() *Store, _ bool) {
 		hooks := open()
 		key := natstest.UniqueKey("created")
-		made, err := hooks.put(t.Context(), putParams{Given: command.Given{"eventKey": key}}, nil)
+		made, err := hooks.put(t.Context(), putParams{Given: command.Given{"eventKey": key}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +70,7 @@ func TestWebhooksAreCreatedEditedAndDeleted(t *testing.T) {
 			t.Errorf("a new webhook has other defaults than documented: %+v", made)
 		}
 		raw := sluice.Raw
-		edited, err := hooks.put(t.Context(), putParams{UUID: made.UUID, Given: command.Given{"payloadType": string(raw)}}, nil)
+		edited, err := hooks.put(t.Context(), putParams{UUID: made.UUID, Given: command.Given{"payloadType": string(raw)}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +85,7 @@ func TestWebhooksAreCreatedEditedAndDeleted(t *testing.T) {
 		_, err = hooks.Webhook(t.Context(), made.UUID)
 		wantKind(t, err, sluice.NotFound)
 		wantKind(t, hooks.remove(t.Context(), made.UUID), sluice.NotFound)
-		_, err = hooks.put(t.Context(), putParams{UUID: made.UUID, Given: command.Given{"payloadType": string(raw)}}, nil)
+		_, err = hooks.put(t.Context(), putParams{UUID: made.UUID, Given: command.Given{"payloadType": string(raw)}})
 		wantKind(t, err, sluice.NotFound)
 	})
 }
@@ -102,7 +102,7 @@ func TestAnEventKeyIsTakenOnce(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range puts {
 			all.Go(func() {
-				_, errs[i] = nodes[i%len(nodes)].put(t.Context(), putParams{Given: command.Given{"eventKey": key}}, nil)
+				_, errs[i] = nodes[i%len(nodes)].put(t.Context(), putParams{Given: command.Given{"eventKey": key}})
 			})
 		}
 		all.Wait()
@@ -132,12 +132,12 @@ func TestConcurrentEditsKeepEachOthersFields(t *testing.T) {
 			raw, limit := sluice.Raw, 77
 			var both sync.WaitGroup
 			both.Go(func() {
-				if _, err := first.put(t.Context(), putParams{UUID: hook.UUID, Given: command.Given{"payloadType": string(raw)}}, nil); err != nil {
+				if _, err := first.put(t.Context(), putParams{UUID: hook.UUID, Given: command.Given{"payloadType": string(raw)}}); err != nil {
 					t.Error(err)
 				}
 			})
 			both.Go(func() {
-				if _, err := second.put(t.Context(), putParams{UUID: hook.UUID, Given: command.Given{"maxPayloadLength": limit}}, nil); err != nil {
+				if _, err := second.put(t.Context(), putParams{UUID: hook.UUID, Given: command.Given{"maxPayloadLength": limit}}); err != nil {
 					t.Error(err)
 				}
 			})
@@ -155,16 +155,16 @@ func TestAnEventKeyIsFreeAgainAfterRenameAndDelete(t *testing.T) {
 		e := open()
 		first := create(t, e, natstest.UniqueKey("first"))
 		renamed := natstest.UniqueKey("renamed")
-		if _, err := e.put(t.Context(), putParams{UUID: first.UUID, Given: command.Given{"eventKey": renamed}}, nil); err != nil {
+		if _, err := e.put(t.Context(), putParams{UUID: first.UUID, Given: command.Given{"eventKey": renamed}}); err != nil {
 			t.Fatal(err)
 		}
 		second := create(t, e, first.EventKey)
-		_, err := e.put(t.Context(), putParams{UUID: second.UUID, Given: command.Given{"eventKey": renamed}}, nil)
+		_, err := e.put(t.Context(), putParams{UUID: second.UUID, Given: command.Given{"eventKey": renamed}})
 		wantKind(t, err, sluice.Conflict)
 		if err := e.remove(t.Context(), first.UUID); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := e.put(t.Context(), putParams{UUID: second.UUID, Given: command.Given{"eventKey": renamed}}, nil); err != nil {
+		if _, err := e.put(t.Context(), putParams{UUID: second.UUID, Given: command.Given{"eventKey": renamed}}); err != nil {
 			t.Errorf("the key of a deleted webhook is still taken: %v", err)
 		}
 	})
@@ -223,7 +223,7 @@ func TestAWebhookIsFoundByItsEventKey(t *testing.T) {
 	if got, err := s.WithKey("webhook.first"); err != nil || got.UUID != hook.UUID {
 		t.Fatalf("found %+v (%v)", got, err)
 	}
-	if _, err := s.put(t.Context(), putParams{UUID: hook.UUID, Given: command.Given{"eventKey": renamed}}, nil); err != nil {
+	if _, err := s.put(t.Context(), putParams{UUID: hook.UUID, Given: command.Given{"eventKey": renamed}}); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := s.WithKey(renamed); err != nil || got.UUID != hook.UUID {

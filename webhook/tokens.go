@@ -47,8 +47,8 @@ func notAToken() error {
 		"The parameter token must be a UUID, such as 0b0bb4ca-5dbb-4cf7-9e4e-1b1b5ab2d8d4.")
 }
 
-func receiveURL(baseURL, token string) string {
-	return baseURL + sluice.ReceivePath + "?token=" + token
+func (s *Store) receiveURL(token string) string {
+	return s.BaseURL + sluice.ReceivePath + "?token=" + token
 }
 
 func showTokens(h *sluice.Webhook, whole bool, now time.Time) []sluice.TokenView {
@@ -96,7 +96,7 @@ type tokenAdded struct {
 	Expires    time.Time `json:"expires,omitzero" doc:"When it is closed by itself."`
 }
 
-func tokenAddCommand(hooks *Store, baseURL string) command.Command {
+func tokenAddCommand(hooks *Store) command.Command {
 	return command.New("webhook.token.add", "Give a webhook a further token, so that its URL can be renewed without "+
 		"a lost call: add one, tell the sender, delete the old one.",
 		func(ctx context.Context, p tokenAddParams) (added tokenAdded, err error) {
@@ -125,8 +125,8 @@ func tokenAddCommand(hooks *Store, baseURL string) command.Command {
 				return added, err
 			}
 			return tokenAdded{
-				Token: made.Token, Last6: sluice.Last6(made.Token), WebhookURL: receiveURL(baseURL, made.Token),
-				HookURL: baseURL + sluice.HookPath + made.Token, Expires: made.Expires,
+				Token: made.Token, Last6: sluice.Last6(made.Token), WebhookURL: hooks.receiveURL(made.Token),
+				HookURL: hooks.BaseURL + sluice.HookPath + made.Token, Expires: made.Expires,
 			}, nil
 		}, command.Missing(Missing))
 }

@@ -3,8 +3,6 @@ package page
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -22,9 +20,6 @@ const (
 	maxSessions = 50              // of one user; a new one ends the oldest
 )
 
-// hashed returns what is stored of an id, which only the browser has.
-func hashed(id string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(id))) }
-
 // Begin starts a session under a new id, and ends the one that the browser had.
 func (v *Visit) Begin(session sluice.PortalSession) error {
 	if err := v.End(); err != nil {
@@ -35,7 +30,7 @@ func (v *Visit) Begin(session sluice.PortalSession) error {
 		return err
 	}
 	id := Random()
-	session.ID = hashed(id)
+	session.ID = sluice.HashSecret(id)
 	session.Created = time.Now().UTC()
 	session.Seen = session.Created
 	err := sluice.Put(ctx, v.Sessions, session.ID, &session)
@@ -51,7 +46,7 @@ func (v *Visit) End() error {
 	if id == "" {
 		return nil
 	}
-	return sluice.Remove(v.R.Context(), v.Sessions, hashed(id))
+	return sluice.Remove(v.R.Context(), v.Sessions, sluice.HashSecret(id))
 }
 
 // Session returns the live session of the browser, or nil.
@@ -60,7 +55,7 @@ func (v *Visit) Session() (*sluice.PortalSession, error) {
 	if id == "" || len(id) > 100 {
 		return nil, nil
 	}
-	session, err := v.Sessions.Get(v.R.Context(), hashed(id))
+	session, err := v.Sessions.Get(v.R.Context(), sluice.HashSecret(id))
 	if err != nil || session == nil || over(session, time.Now()) || !v.counts(session) {
 		return nil, err
 	}
@@ -126,13 +121,13 @@ const LinkPath = "/signin/link/"
 // within an hour. A new password makes it worthless.
 func NewLink(ctx context.Context, records sluice.Records[sluice.PortalSession], username string) (string, error) {
 	code, now := Random(), time.Now().UTC()
-	link := sluice.PortalSession{ID: hashed(code), Username: username, Created: now, Seen: now, Link: true}
+	link := sluice.PortalSession{ID: sluice.HashSecret(code), Username: username, Created: now, Seen: now, Link: true}
 	return LinkPath + code, sluice.Put(ctx, records, link.ID, &link)
 }
 
 // UseLink ends a link, and returns whom it signs in; "" if it was used or is too old.
 func (s *Site) UseLink(ctx context.Context, code string) (username string, err error) {
-	_, err = s.Sessions.Change(ctx, hashed(code),
+	_, err = s.Sessions.Change(ctx, sluice.HashSecret(code),
 		func(before *sluice.PortalSession, _ map[string]*sluice.PortalSession) (*sluice.PortalSession, error) {
 			username = ""
 			if before == nil || !before.Link {

@@ -45,20 +45,16 @@ func BodyToken(contentType string, body []byte) (token string, rest []byte, err 
 
 // formToken cuts the field token out of a form.
 func formToken(body []byte) (token string, rest []byte, err error) {
-	found, from, to := false, 0, 0
-	for start := 0; start <= len(body); {
-		end := len(body)
-		if i := bytes.IndexByte(body[start:], '&'); i >= 0 {
-			end = start + i
-		}
-		if name, value, _ := bytes.Cut(body[start:end], []byte("=")); isTokenField(name) {
+	found, from, to, at := false, 0, 0, 0
+	for pair := range bytes.SplitSeq(body, []byte("&")) {
+		if name, value, _ := bytes.Cut(pair, []byte("=")); isTokenField(name) {
 			if found {
 				return "", body, ambiguous()
 			}
-			found, from, to = true, start, end
+			found, from, to = true, at, at+len(pair)
 			token = unescaped(value)
 		}
-		start = end + 1
+		at += len(pair) + 1
 	}
 	switch {
 	case !found:

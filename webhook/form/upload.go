@@ -200,7 +200,7 @@ func appendOrigin(b, content []byte, raw bool) []byte {
 			return append(longer, `,"encoding":"text"`...)
 		}
 	}
-	return append(AppendBase64(b, content), `,"encoding":"base64"`...)
+	return append(appendBase64(b, content), `,"encoding":"base64"`...)
 }
 
 // MaxText bounds text in an event. Escaping can make text up to six times as
@@ -219,8 +219,13 @@ func AppendText(b, text []byte) ([]byte, bool) {
 	return longer, true
 }
 
-// AppendBase64 appends bytes as a JSON string in base64.
-func AppendBase64(b, data []byte) []byte {
+// AppendBinary appends bytes as a payload in base64.
+func AppendBinary(b, data []byte) []byte {
+	return append(appendBase64(append(b, `{"origin":`...), data), '}')
+}
+
+// appendBase64 appends bytes as a JSON string in base64.
+func appendBase64(b, data []byte) []byte {
 	b = append(b, '"')
 	n := base64.StdEncoding.EncodedLen(len(data))
 	b = slices.Grow(b, n)

@@ -26,7 +26,7 @@ func (rc *Receiver) rebuild(ctx context.Context, c *sluice.QuarantinedCall) (*fo
 	}
 	f := &newPlace().found
 	f.request, f.at, f.token, f.body = request.WithContext(ctx), c.Time, c.Token, kept.Body
-	f.certificates, f.memory = kept.Certificates, rc.Accept.Bodies.Known.Hold()
+	f.certificates, f.memory = kept.Certificates, rc.Bodies.Known.Hold()
 	if f.query, err = form.ParseQuery(nil, kept.RawQuery); err != nil {
 		return nil, err
 	}
@@ -120,11 +120,9 @@ func (rc *Receiver) report(
 ) {
 	c.listeners = result.Listeners
 	rc.log(ctx, event)
-	rc.observe(c.arrived, sluice.Call{
-		TraceID: result.TraceID, CorrelationID: result.CorrelationID, Status: sluice.StatusBefore(c.listeners),
-		StatusCode: http.StatusOK, Listeners: c.listeners, Spooled: result.Spooled,
-		User: event.User, AdmittedOf: admittedOf,
-	})
+	call := c.accepted(result, http.StatusOK)
+	call.User, call.AdmittedOf = event.User, admittedOf
+	rc.observe(c.arrived, call)
 }
 
 // AcceptFetched makes an event of a body in JSON that the API of a webhook's sender has shown,
@@ -138,7 +136,7 @@ func (rc *Receiver) AcceptFetched(
 	}
 	f := &newPlace().found
 	f.request, f.at, f.token, f.hook, f.body = request.WithContext(ctx), time.Now(), hook.UUID, hook, body
-	f.memory = rc.Accept.Bodies.Known.Hold()
+	f.memory = rc.Bodies.Known.Hold()
 	defer f.memory.Release()
 	if err := checkLength(&hook, len(body)); err != nil {
 		return result, err
@@ -156,5 +154,5 @@ func (rc *Receiver) AcceptFetched(
 
 // looksLikeOthers reports whether other calls or items without their redacted members have the same id.
 func (c *checked) looksLikeOthers(id string) bool {
-	return strings.Contains(id, redacted) || c.trust != nil && c.trust.Where == "content"
+	return strings.Contains(id, redacted) || c.trust.Where == "content"
 }

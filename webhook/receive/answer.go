@@ -34,7 +34,7 @@ func (rc *Receiver) answer(w http.ResponseWriter, result *sluice.Result, c *chec
 	}
 	if result.PollingRedirectEnabled {
 		header["Retry-After"] = retryAfter
-		header.Set("Location", rc.Accept.PublicURL+sluice.ResultPath+"?"+sluice.CorrelationQuery+"="+
+		header.Set("Location", rc.PublicURL+sluice.ResultPath+"?"+sluice.CorrelationQuery+"="+
 			result.CorrelationID+"&"+sluice.RedirectQuery+"=true")
 		w.WriteHeader(http.StatusFound)
 		return http.StatusFound

@@ -15,12 +15,7 @@ func (f *found) listPlace() sender.Split {
 	if f.hook.Split == "" {
 		return nil
 	}
-	var ofSender string
-	if f.hook.Trust != nil {
-		preset, _ := sender.Find(f.hook.Trust.Provider) // without one there is none
-		ofSender = preset.Split
-	}
-	return sender.SplitOf(f.hook.Split, ofSender, f.request.Header.Get("Content-Type"))
+	return sender.SplitOf(f.hook.Split, sender.Of(&f.hook).Split, f.request.Header.Get("Content-Type"))
 }
 
 // split finds the items of a call that brings several events.
@@ -53,10 +48,10 @@ func (rc *Receiver) storeBatch(
 	b, err := rc.batch(c, complete)
 	if err == nil { // each of them has the headers
 		headers := len(b.Items) * len(b.Call.AppendJSON(nil))
-		err = rc.Accept.Bodies.Grow(ctx, &c.memory, limit.Copies*int64(len(c.body))+2*int64(headers))
+		err = rc.Bodies.Grow(ctx, &c.memory, limit.Copies*int64(len(c.body))+2*int64(headers))
 	}
 	if err == nil {
-		result, c.stored, err = rc.Accept.Batches.AcceptBatch(ctx, b)
+		result, c.stored, err = rc.Batches.AcceptBatch(ctx, b)
 	}
 	return b.Call, result, err
 }
@@ -120,9 +115,7 @@ func (c *checked) encodeItem(e *sluice.Event, item []byte) {
 		e.Payload, e.PayloadEncoding = item, sluice.EncodingJSON
 	default:
 		e.PayloadEncoding = sluice.EncodingBase64
-		e.AppendPayload = func(b []byte) []byte {
-			return append(form.AppendBase64(append(b, `{"origin":`...), item), '}')
-		}
+		e.AppendPayload = func(b []byte) []byte { return form.AppendBinary(b, item) }
 	}
 }
 
@@ -136,7 +129,7 @@ func (rc *Receiver) observeItems(c *checked, call *sluice.Call) {
 		one.TraceID, one.CorrelationID, one.DeliveryID = item.TraceID, item.CorrelationID, item.DeliveryID
 		one.Type, one.Size, one.Batch = item.Type, len(c.items[item.Batch.Index]), item.Batch
 		one.Listeners, one.Status = item.Listeners, sluice.StatusBefore(item.Listeners)
-		rc.Observe.Call(one)
+		rc.Observe(one)
 	}
 	call.Split = &sluice.Split{Events: len(c.stored), Duplicates: len(c.items) - len(c.stored)}
 }

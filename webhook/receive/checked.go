@@ -13,11 +13,11 @@ import (
 type checked struct {
 	*found
 
-	trust     *trust.Trust // nil: the token alone is demanded
-	id        string       // of the delivery
-	blurred   bool         // members that its id may be made of were never stored
-	batch     bool         // it brings several events, or none
-	items     [][]byte     // those, as JSON
+	trust     *trust.Trust
+	id        string   // of the delivery
+	blurred   bool     // members that its id may be made of were never stored
+	batch     bool     // it brings several events, or none
+	items     [][]byte // those, as JSON
 	stored    []sluice.StoredItem
 	kind      string         // of the event
 	answers   sender.Answers // that its webhook gives
@@ -35,12 +35,12 @@ func (rc *Receiver) check(f *found, vouched bool) (c *checked, greeting *sender.
 	if f.hook.Disabled {
 		return nil, nil, sluice.CodeWebhookDisabled.Errorf("This webhook is disabled at the moment.")
 	}
-	if f.hook.Trust == nil {
-		return c, nil, c.split()
-	}
 	ctx := f.request.Context()
 	if c.trust, err = rc.Trust.Of(ctx, &f.hook); err != nil {
 		return nil, nil, err
+	}
+	if f.hook.Trust == nil {
+		return c, nil, c.split()
 	}
 	call := rc.callOf(f)
 	if !vouched {
@@ -65,11 +65,11 @@ func (rc *Receiver) checkContent(
 	var decoded int64
 	if len(c.body) > smallBody {
 		decoded = c.trust.Footprint(c.body)
-		if err := rc.Accept.Bodies.Grow(ctx, &c.memory, decoded); err != nil {
+		if err := rc.Bodies.Grow(ctx, &c.memory, decoded); err != nil {
 			return "", err
 		}
 	}
-	grow := func(more int64) error { return rc.Accept.Bodies.Grow(ctx, &c.memory, decoded+more) }
+	grow := func(more int64) error { return rc.Bodies.Grow(ctx, &c.memory, decoded+more) }
 	if !vouched {
 		if err := c.trust.Verify(ctx, call, c.at); err != nil {
 			return "", err

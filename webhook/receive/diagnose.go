@@ -31,7 +31,7 @@ func (rc *Receiver) Show(
 	for name, values := range c.Request.Header {
 		name = strings.ToLower(name)
 		headers[name] = withoutToken(strings.Join(values, ", "), token)
-		if sluice.SecretHeader(name) || containedIn([][]string{rc.Accept.Redact, masked}, name) {
+		if sluice.SecretHeader(name) || containedIn([][]string{rc.Redact, masked}, name) {
 			headers[name] = mask
 		}
 	}
@@ -70,13 +70,13 @@ func (rc *Receiver) Diagnose(ctx context.Context, c *sluice.QuarantinedCall) []s
 		return nil
 	}
 	demanded, err := rc.Trust.Of(ctx, &f.hook)
-	if err != nil || demanded == nil {
+	if err != nil {
 		return nil
 	}
 	if _, err := rc.Trust.CheckOrigin(demanded, f.request, f.certificates, f.at); err != nil {
 		return []string{trust.CauseOf(err)}
 	}
-	if demanded.Verifier == nil {
+	if !demanded.HasSender() {
 		return nil
 	}
 	if c.Request.Redacted {
@@ -85,5 +85,5 @@ func (rc *Receiver) Diagnose(ctx context.Context, c *sluice.QuarantinedCall) []s
 	if len(c.Request.Body) > maxDiagnosed {
 		return []string{"The body is too large to try what would fit."}
 	}
-	return demanded.Verifier.Diagnose(ctx, rc.callOf(f), c.Time, rc.Trust.Others(demanded, f.hook.UUID))
+	return demanded.Diagnose(ctx, rc.callOf(f), c.Time, rc.Trust.Others(demanded, f.hook.UUID))
 }

@@ -15,10 +15,10 @@ func (rc *Receiver) event(c *checked) *sluice.Event {
 		c.id, _ = c.trust.ID(rc.callOf(c.found)) // it may be redacted, or made of what is
 	}
 	r := c.request
-	c.headers = appendHeaders(c.headers, r, c.token, rc.Accept.Redact, c.trust.Masked())
+	c.headers = appendHeaders(c.headers, r, c.token, rc.Redact, c.trust.Masked())
 	e := &sluice.Event{
 		EventKey:    c.hook.EventKey,
-		Namespace:   rc.Accept.Namespace,
+		Namespace:   rc.Namespace,
 		TraceID:     sluice.NewTraceID(c.hook.UUID, now),
 		ReceivedAt:  now,
 		PayloadType: c.hook.PayloadType,
@@ -28,7 +28,7 @@ func (rc *Receiver) event(c *checked) *sluice.Event {
 		Query:       c.sentQuery(),
 		Headers:     c.headers,
 		RemoteAddr:  r.RemoteAddr,
-		Traceparent: rc.Observe.Spans.Traceparent(r.Context()),
+		Traceparent: rc.Spans.Traceparent(r.Context()),
 		CE:          cloudEvent(r.Header, c.body),
 		DeliveryID:  c.id,
 	}

@@ -34,15 +34,15 @@ func (rc *Receiver) find(w http.ResponseWriter, a *arrived) (*found, error) {
 		return f, notAllowed(sluice.DefaultMethods)
 	}
 	longest := sluice.MaxPayloadLength
-	a.memory = rc.Accept.Bodies.Strange.Hold()
+	a.memory = rc.Bodies.Strange.Hold()
 	if token != "" || a.hooked {
 		if err := rc.findHook(f, token); err != nil {
 			return f, err
 		}
 		longest = trust.LongestPayload(&f.hook)
-		a.memory = rc.Accept.Bodies.Known.Hold()
+		a.memory = rc.Bodies.Known.Hold()
 	}
-	if a.body, err = rc.Accept.Bodies.Read(w, a.request, a.body, longest, &a.memory); err != nil {
+	if a.body, err = rc.Bodies.Read(w, a.request, a.body, longest, &a.memory); err != nil {
 		return f, err
 	}
 	if token == "" && !a.hooked {
@@ -50,7 +50,7 @@ func (rc *Receiver) find(w http.ResponseWriter, a *arrived) (*found, error) {
 			return f, err
 		}
 	}
-	if err := rc.Accept.Bodies.Grow(a.request.Context(), &a.memory, limit.Copies*int64(len(a.body))); err != nil {
+	if err := rc.Bodies.Grow(a.request.Context(), &a.memory, limit.Copies*int64(len(a.body))); err != nil {
 		return f, err
 	}
 	return f, f.parseUpload()
@@ -64,7 +64,7 @@ func (rc *Receiver) findHook(f *found, token string) error {
 	}
 	if f.hook.Rate != "" {
 		interval, _ := sluice.ParseRate(f.hook.Rate) // a stored one is a rate
-		if wait := rc.paced.At(f.hook.UUID, interval, max(interval, time.Second)); wait > 0 {
+		if wait := rc.paced.At(f.hook.UUID, time.Now(), interval, max(interval, time.Second)); wait > 0 {
 			return sluice.CodeTooManyCalls.Errorf("This webhook takes %s calls; slow down.", f.hook.Rate).
 				After(wait)
 		}
@@ -100,7 +100,7 @@ func (rc *Receiver) findByBody(f *found) (err error) {
 	if err := checkLength(&f.hook, size); err != nil {
 		return err
 	}
-	return f.memory.Move(f.request.Context(), rc.Accept.Bodies.Known)
+	return f.memory.Move(f.request.Context(), rc.Bodies.Known)
 }
 
 // checkLength refuses a body that is larger than its webhook takes.

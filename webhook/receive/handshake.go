@@ -18,10 +18,7 @@ const handshakeRetry = 5 * time.Second
 // handshake returns the answer to a call that is a handshake of its sender, nil if it
 // is none. By then the subscription is confirmed and a learned secret is stored.
 func (rc *Receiver) handshake(ctx context.Context, c *checked, call *sender.Call) (*sender.Answer, error) {
-	if c.trust == nil || c.trust.Verifier == nil {
-		return nil, nil
-	}
-	answer, err := c.trust.Verifier.Handshake(ctx, call, c.at, c.trust.VerifyToken)
+	answer, err := c.trust.Handshake(ctx, call, c.at, c.trust.VerifyToken)
 	if answer == nil || err != nil {
 		return nil, err
 	}
@@ -45,10 +42,10 @@ func (rc *Receiver) handshake(ctx context.Context, c *checked, call *sender.Call
 	if c.hook, err = rc.Find.Webhook(ctx, c.hook.UUID); err != nil {
 		return nil, err
 	}
-	if c.trust, err = rc.Trust.Of(ctx, &c.hook); err != nil || c.trust == nil || c.trust.Verifier == nil {
+	if c.trust, err = rc.Trust.Of(ctx, &c.hook); err != nil {
 		return nil, err
 	}
-	return c.trust.Verifier.Handshake(ctx, call, c.at, c.trust.VerifyToken)
+	return c.trust.Handshake(ctx, call, c.at, c.trust.VerifyToken)
 }
 
 // receiveGreeting answers methods that are handshakes of some senders, and nothing else.
@@ -67,7 +64,7 @@ func (rc *Receiver) receiveGreeting(a *arrived) (greeting *sender.Answer, err er
 		}
 		return nil, notAllowed(sluice.DefaultMethods)
 	}
-	if f.hook.Disabled || f.hook.Trust == nil {
+	if f.hook.Disabled {
 		return nil, notAllowed(f.hook.AllowedMethods())
 	}
 	ctx, c := a.request.Context(), &a.place.checked

@@ -14,21 +14,21 @@ const lingerCheck = 500 * time.Millisecond
 // are answered at once.
 func (rc *Receiver) linger(c *checked, result *sluice.Result) {
 	end := c.at.Add(c.wait)
-	if result.Status != sluice.StatusProcessing || c.wait <= rc.Accept.ResultWait || time.Until(end) <= 0 ||
-		rc.Accept.Lingering.Enter() != nil {
+	if result.Status != sluice.StatusProcessing || c.wait <= rc.ResultWait || time.Until(end) <= 0 ||
+		rc.Lingering.Enter() != nil {
 		return
 	}
-	defer rc.Accept.Lingering.Leave()
+	defer rc.Lingering.Leave()
 	c.shed()
 	ctx, began := rc.waiting(c.request), time.Now()
 	defer func() { result.Waited += time.Since(began) }()
 	for left := time.Until(end); left > 0 && ctx.Err() == nil; left = time.Until(end) {
 		select {
-		case <-rc.Accept.Stopping:
+		case <-rc.Stopping:
 			return
 		default:
 		}
-		later, err := rc.Accept.Results.Result(ctx, result.CorrelationID, min(left, lingerCheck))
+		later, err := rc.Results.Result(ctx, result.CorrelationID, min(left, lingerCheck))
 		if err != nil { // it can be read later
 			return
 		}

@@ -14,32 +14,8 @@ import (
 type Needs struct {
 	Find       Find
 	Trust      Trust
-	Accept     Accept
-	Observe    Observe
 	Quarantine Quarantine // keeps calls that were rejected
-}
 
-// Find finds the webhooks that are called.
-type Find struct {
-	sluice.WebhookFinder
-
-	// Used is called with calls of webhooks that have, or had, several tokens.
-	Used func(uuid, token string)
-}
-
-// Trust checks calls.
-type Trust struct {
-	*trust.Trusts
-
-	BaseURL string // what senders put before the path: they sign the whole URL
-
-	// Learn stores the signing secret that a sender has sent in its handshake,
-	// on stable storage. Conflict if the webhook has another one by then.
-	Learn func(ctx context.Context, token, secret string) error
-}
-
-// Accept reads calls, stores their events, and waits for the results.
-type Accept struct {
 	Events    sluice.Events
 	Batches   sluice.Batches // of calls that bring several events
 	Namespace string
@@ -59,11 +35,27 @@ type Accept struct {
 	Results   sluice.Results
 	Lingering *limit.Slots
 	Stopping  <-chan struct{}
+
+	Observe func(sluice.Call) // gets to know of every call, after it was answered
+	Log     *slog.Logger
+	Spans   sluice.Spans
 }
 
-// Observe gets to know of calls.
-type Observe struct {
-	Call  func(sluice.Call) // every call, after it was answered
-	Log   *slog.Logger
-	Spans sluice.Spans
+// Find finds the webhooks that are called.
+type Find struct {
+	sluice.WebhookFinder
+
+	// Used is called with calls of webhooks that have, or had, several tokens.
+	Used func(uuid, token string)
+}
+
+// Trust checks calls.
+type Trust struct {
+	*trust.Trusts
+
+	BaseURL string // what senders put before the path: they sign the whole URL
+
+	// Learn stores the signing secret that a sender has sent in its handshake,
+	// on stable storage. Conflict if the webhook has another one by then.
+	Learn func(ctx context.Context, token, secret string) error
 }

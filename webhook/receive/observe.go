@@ -14,20 +14,20 @@ func (rc *Receiver) observe(a *arrived, c sluice.Call) {
 	c.EventKey, c.DeliveryID = a.place.found.hook.EventKey, a.place.checked.id
 	c.Type, c.Size = a.place.checked.kind, a.length()
 	c.RemoteAddr = a.request.RemoteAddr
-	rc.Observe.Spans.Add(a.request.Context(), sluice.SpanFacts{
+	rc.Spans.Add(a.request.Context(), sluice.SpanFacts{
 		EventKey: c.EventKey, TraceID: c.TraceID, StatusCode: c.StatusCode,
 	})
 	rc.observeItems(&a.place.checked, &c)
-	rc.Observe.Call(c)
+	rc.Observe(c)
 }
 
 // log writes the line by which people find a call again. It makes the record by hand,
 // since a logger would look up the line of the source each time.
 func (rc *Receiver) log(ctx context.Context, e *sluice.Event) {
-	if !rc.Observe.Log.Enabled(ctx, slog.LevelInfo) {
+	if !rc.Log.Enabled(ctx, slog.LevelInfo) {
 		return
 	}
 	line := slog.NewRecord(e.ReceivedAt, slog.LevelInfo, "Webhook ["+e.TraceID+"]: OK", 0)
 	line.AddAttrs(slog.String("traceId", e.TraceID), slog.String("eventKey", e.EventKey))
-	_ = rc.Observe.Log.Handler().Handle(ctx, line) // as a logger does: nothing more can be done
+	_ = rc.Log.Handler().Handle(ctx, line) // as a logger does: nothing more can be done
 }

@@ -88,12 +88,12 @@ func TestStagesComeInOrder(t *testing.T) {
 	} {
 		c := new(course)
 		rc, _ := receiver(finder{}, &sink{})
-		rc.Find.WebhookFinder, rc.Accept.Events, rc.Quarantine = c, c, c
+		rc.Find.WebhookFinder, rc.Events, rc.Quarantine = c, c, c
 		rc.Trust.Trusts = trust.New(trust.Options{Secret: func(context.Context, string) (string, error) {
 			c.reach("check")
 			return "a shared secret", nil
 		}})
-		rc.Observe.Call = func(sluice.Call) { c.reach("observe") }
+		rc.Observe = func(sluice.Call) { c.reach("observe") }
 		call := httptest.NewRequest(http.MethodPost, "/"+test.query, read{strings.NewReader(test.body), c})
 		call.Header.Set("Content-Type", test.media)
 		call.Header.Set("X-Hub-Signature-256", test.signature)

@@ -41,6 +41,4 @@ func (c *checked) writeText() (ok bool) {
 }
 
 // appendBinary appends the body as the payload of an event that may be any bytes.
-func (c *checked) appendBinary(b []byte) []byte {
-	return append(form.AppendBase64(append(b, `{"origin":`...), c.body), '}')
-}
+func (c *checked) appendBinary(b []byte) []byte { return form.AppendBinary(b, c.body) }

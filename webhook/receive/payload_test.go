@@ -11,7 +11,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"sluice/sender"
 	"sluice/webhook/form"
+	"sluice/webhook/trust"
 
 	"sluice"
 )
@@ -42,9 +44,9 @@ func FuzzEvent(f *testing.F) {
 			t.Fatalf("%q is malformed: %v", rawQuery, err)
 		}
 		c := &newPlace().checked
-		c.request, c.query, c.body = r, parsed, body
+		c.request, c.query, c.body, c.trust = r, parsed, body, &trust.Trust{Verifier: new(sender.Verifier)}
 		c.hook = sluice.Webhook{UUID: "secret", EventKey: "webhook.fuzz", PayloadType: payloadType}
-		receiver := New(Needs{Accept: Accept{Namespace: "default"}, Observe: Observe{Log: slog.New(slog.DiscardHandler)}})
+		receiver := New(Needs{Namespace: "default", Log: slog.New(slog.DiscardHandler)})
 		data := receiver.event(c).AppendJSON(nil)
 
 		var got struct {

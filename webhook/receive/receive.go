@@ -55,7 +55,7 @@ func (rc *Receiver) serve(w http.ResponseWriter, r *http.Request) error {
 		Name: "webhook.receive", Kind: sluice.ServerSpan, Traceparent: r.Header.Get("Traceparent"),
 		SpanFacts: sluice.SpanFacts{Method: r.Method, Path: sluice.PathWithoutToken(r.URL.Path), Secure: r.TLS != nil},
 	}
-	return rc.Observe.Spans.Do(r.Context(), span, func(ctx context.Context) error {
+	return rc.Spans.Do(r.Context(), span, func(ctx context.Context) error {
 		if ctx != r.Context() { // a copy of the request costs more than this check
 			*r = *r.WithContext(ctx) // so that log lines of the request belong to the span
 		}
@@ -88,7 +88,7 @@ func (rc *Receiver) handle(w http.ResponseWriter, r *http.Request) error {
 	}
 	c, result := out.call, &out.result
 	rc.linger(c, result)
-	memory := rc.Accept.Bodies.Answers.Hold()
+	memory := rc.Bodies.Answers.Hold()
 	defer memory.Release()
 	if memory.Try(answerCopies*int64(len(result.Value))) != nil {
 		result.Status, result.Value = sluice.StatusProcessing, nil // it can be read later
@@ -98,10 +98,7 @@ func (rc *Receiver) handle(w http.ResponseWriter, r *http.Request) error {
 		said = differing(c.found)
 	}
 	status := rc.answer(w, &said, c)
-	call := sluice.Call{
-		TraceID: result.TraceID, CorrelationID: result.CorrelationID, Status: sluice.StatusBefore(c.listeners),
-		StatusCode: status, Listeners: c.listeners, Spooled: result.Spooled,
-	}
+	call := c.accepted(result, status)
 	if len(c.listeners) > 0 {
 		call.Waited = sluice.Milliseconds(result.Waited)
 	}
@@ -110,6 +107,14 @@ func (rc *Receiver) handle(w http.ResponseWriter, r *http.Request) error {
 	}
 	rc.observe(a, call)
 	return nil
+}
+
+// accepted returns the record of a call that has become an event.
+func (c *checked) accepted(result *sluice.Result, status int) sluice.Call {
+	return sluice.Call{
+		TraceID: result.TraceID, CorrelationID: result.CorrelationID, Status: sluice.StatusBefore(c.listeners),
+		StatusCode: status, Listeners: c.listeners, Spooled: result.Spooled,
+	}
 }
 
 // receive makes an event of a call.
@@ -134,10 +139,10 @@ func (rc *Receiver) receive(w http.ResponseWriter, a *arrived) (out outcome, err
 	if err != nil {
 		return out, err
 	}
-	if err := rc.Accept.Slots.Enter(); err != nil {
+	if err := rc.Slots.Enter(); err != nil {
 		return out, err
 	}
-	defer rc.Accept.Slots.Leave()
+	defer rc.Slots.Leave()
 	hops, err := sluice.HopsOf(r.Header)
 	if err != nil {
 		return out, err
@@ -154,14 +159,14 @@ func (rc *Receiver) receive(w http.ResponseWriter, a *arrived) (out outcome, err
 
 // accept makes a durable event of a checked call, and waits for its result.
 func (rc *Receiver) accept(c *checked, hops int, redirect bool) (result sluice.Result, err error) {
-	c.answers, c.wait = c.trust.AnswersOf(&c.hook), rc.Accept.ResultWait
+	c.answers, c.wait = c.trust.AnswersOf(&c.hook), rc.ResultWait
 	if c.hook.AnswerWait != nil {
 		c.wait = *c.hook.AnswerWait
 	}
 	if redirect || c.answers.Form == sluice.AnswerEmpty {
 		c.wait = 0 // the result endpoint does the waiting, or nobody
 	}
-	event, result, err := rc.store(rc.waiting(c.request), c, min(c.wait, rc.Accept.ResultWait),
+	event, result, err := rc.store(rc.waiting(c.request), c, min(c.wait, rc.ResultWait),
 		func(e *sluice.Event) { e.Hops = hops })
 	if err != nil {
 		return result, sluice.AsError(err).InCall(event.TraceID)
@@ -183,7 +188,7 @@ func (rc *Receiver) store(
 	}
 	event = rc.event(c)
 	complete(event)
-	result, err = rc.Accept.Events.Accept(ctx, event, wait)
+	result, err = rc.Events.Accept(ctx, event, wait)
 	return event, result, err
 }
 
@@ -192,10 +197,10 @@ func (rc *Receiver) store(
 // do that once they have sent everything, and still want an answer.
 func (rc *Receiver) waiting(r *http.Request) context.Context {
 	ctx := r.Context()
-	if rc.Accept.Answering == nil || ctx.Value(http.ServerContextKey) == nil {
+	if rc.Answering == nil || ctx.Value(http.ServerContextKey) == nil {
 		return ctx
 	}
-	return answering{rc.Accept.Answering, ctx}
+	return answering{rc.Answering, ctx}
 }
 
 // An answering context ends when calls can't be answered any more, and has the values

@@ -63,13 +63,12 @@ func (full) Keep(string, int, func() *sluice.QuarantinedCall) bool { return fals
 func receiver(f finder, s *sink) (*Receiver, *bytes.Buffer) {
 	log := new(bytes.Buffer)
 	return New(Needs{
-		Find: Find{WebhookFinder: f},
-		Accept: Accept{
-			Events: s, Namespace: "default", Slots: limit.NewSlots(100),
-			Bodies: limit.NewBodies(limit.BodyOptions{Pace: limit.Pace{Idle: time.Minute, Total: time.Minute}, Known: 32 << 20, Strange: 16 << 20, Answers: 1 << 20, Unfinished: 100}),
-		},
+		Find:   Find{WebhookFinder: f},
+		Events: s, Namespace: "default", Slots: limit.NewSlots(100),
+		Bodies:     limit.NewBodies(limit.BodyOptions{Pace: limit.Pace{Idle: time.Minute, Total: time.Minute}, Known: 32 << 20, Strange: 16 << 20, Answers: 1 << 20, Unfinished: 100}),
 		Quarantine: full{},
-		Observe:    Observe{Call: func(sluice.Call) {}, Log: slog.New(slog.NewTextHandler(log, nil))},
+		Observe:    func(sluice.Call) {},
+		Log:        slog.New(slog.NewTextHandler(log, nil)),
 	}), log
 }
 

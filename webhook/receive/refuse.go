@@ -38,7 +38,7 @@ func (rc *Receiver) logRefusal(r *http.Request, c *sluice.Call) {
 	if c.StatusCode >= http.StatusInternalServerError || rc.refusals.Try("") > 0 {
 		return
 	}
-	rc.Observe.Log.LogAttrs(r.Context(), slog.LevelInfo, "A call was refused.", slog.String("traceId", c.TraceID),
+	rc.Log.LogAttrs(r.Context(), slog.LevelInfo, "A call was refused.", slog.String("traceId", c.TraceID),
 		slog.String("code", c.Code), slog.Int("statusCode", c.StatusCode), slog.String("eventKey", c.EventKey),
 		slog.String("remoteAddr", r.RemoteAddr))
 }

@@ -10,15 +10,14 @@ import (
 	"sluice/spelling"
 )
 
-// A Trust checks the calls of one webhook. It does not change. A nil Trust demands nothing
-// but the token.
+// A Trust checks the calls of one webhook. It does not change.
 type Trust struct {
 	sluice.Trust
+	*sender.Verifier // accepts everything if calls are not signed
 
-	Verifier *sender.Verifier // nil: calls are not signed
-	IDs      *sender.Dedupe   // nil: calls have no ids
-	Where    string           // where calls have their ids, as the parameter dedupe has it
-	Missing  error            // why a secret is left out; nil: all are there
+	IDs     *sender.Dedupe // nil: calls have no ids
+	Where   string         // where calls have their ids, as the parameter dedupe has it
+	Missing error          // why a secret is left out; nil: all are there
 
 	version time.Time      // of the webhook
 	secrets []string       // that calls are signed with; those stored elsewhere as they were then
@@ -35,32 +34,24 @@ func (g *Trusts) Build(ctx context.Context, t sluice.Trust) (*Trust, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := &Trust{Trust: t, secrets: secrets, Where: t.Dedupe, Missing: missing}
-	switch {
-	case t.Provider != "":
-		preset, err := FindPreset(t.Provider)
-		if err != nil {
-			return nil, err
-		}
-		made.Where, made.answers = cmp.Or(made.Where, preset.Dedupe), preset.Answers
-		made.kinds = preset.EventType
-		if made.Verifier, err = sender.New(preset, secrets, g.Keys); err != nil {
-			return nil, err
-		}
-	case t.Signature != nil:
-		scheme, err := sender.ParseScheme(t.Signature)
-		if err != nil {
-			return nil, err
-		}
-		if made.Verifier, err = sender.NewScheme(scheme, secrets, g.Keys); err != nil {
-			return nil, err
-		}
+	made := &Trust{Trust: t, Verifier: new(sender.Verifier), secrets: secrets, Where: t.Dedupe, Missing: missing}
+	preset, err := PresetOf(t)
+	if err == nil && made.HasSender() {
+		made.Verifier, err = sender.New(preset, secrets, g.Keys)
 	}
+	if err != nil {
+		return nil, err
+	}
+	made.Where, made.answers = cmp.Or(made.Where, preset.Dedupe), preset.Answers
+	made.kinds = preset.EventType
 	if made.origin, err = newOrigin(t); err != nil {
 		return nil, err
 	}
 	return made, made.complete()
 }
+
+// HasSender reports whether it is said who calls.
+func (g *Trust) HasSender() bool { return g.Provider != "" || g.Signature != nil }
 
 // complete prepares what does not depend on the sender.
 func (g *Trust) complete() (err error) {
@@ -75,6 +66,17 @@ func (g *Trust) complete() (err error) {
 		g.schema, err = newSchema(g.Schema)
 	}
 	return err
+}
+
+// PresetOf returns the preset of the sender that is trusted, known or not, an empty one if none is.
+func PresetOf(t sluice.Trust) (p sender.Preset, err error) {
+	switch {
+	case t.Provider != "":
+		return FindPreset(t.Provider)
+	case t.Signature != nil:
+		return sender.ParseScheme(t.Signature)
+	}
+	return p, nil
 }
 
 // FindPreset returns a known sender. The error for an unknown one suggests the closest.
@@ -105,11 +107,7 @@ func DemandsOf(hook *sluice.Webhook) sluice.Trust {
 // LongestPayload returns how many bytes the payload of a webhook may have: as it says, otherwise
 // as many as its sender sends.
 func LongestPayload(hook *sluice.Webhook) int {
-	if hook.MaxPayloadLength > 0 || hook.Trust == nil {
-		return cmp.Or(hook.MaxPayloadLength, sluice.DefaultPayloadLength)
-	}
-	preset, _ := sender.Find(hook.Trust.Provider)
-	return cmp.Or(preset.MaxPayloadLength, sluice.DefaultPayloadLength)
+	return cmp.Or(hook.MaxPayloadLength, sender.Of(hook).MaxPayloadLength, sluice.DefaultPayloadLength)
 }
 
 // Secrets returns how many secrets a call may be signed with.
@@ -118,9 +116,7 @@ func (g *Trust) Secrets() int { return len(g.secrets) }
 // AnswersOf returns how calls of a webhook are answered: as it says, otherwise as its
 // provider demands.
 func (g *Trust) AnswersOf(hook *sluice.Webhook) (a sender.Answers) {
-	if g != nil {
-		a = g.answers
-	}
+	a = g.answers
 	if hook.Answer != "" && hook.Answer != a.Form {
 		a = sender.Answers{Form: hook.Answer}
 	}
@@ -131,8 +127,5 @@ func (g *Trust) AnswersOf(hook *sluice.Webhook) (a sender.Answers) {
 // EventTypeOf returns where calls of a webhook name the kind of their event: as it says, otherwise
 // as its provider does.
 func (g *Trust) EventTypeOf(hook *sluice.Webhook) string {
-	if g == nil {
-		return hook.EventType
-	}
 	return cmp.Or(hook.EventType, g.kinds)
 }

@@ -3,19 +3,10 @@ package trust
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"sluice"
 	"sluice/sender"
 )
-
-// Verify rejects a call with a wrong signature.
-func (g *Trust) Verify(ctx context.Context, call *sender.Call, at time.Time) error {
-	if g.Verifier == nil {
-		return nil
-	}
-	return g.Verifier.Verify(ctx, call, at)
-}
 
 // CheckPayload rejects a payload that does not meet the schema. That costs memory, which grow gets
 // hold of.
@@ -41,7 +32,7 @@ func InItem(index int, err error) error {
 
 // ID returns the id of a delivery, "" where calls have none.
 func (g *Trust) ID(call *sender.Call) (string, error) {
-	if g == nil || g.IDs == nil {
+	if g.IDs == nil {
 		return "", nil
 	}
 	return g.IDs.ID(call)
@@ -49,7 +40,7 @@ func (g *Trust) ID(call *sender.Call) (string, error) {
 
 // ItemIDs returns where the items of calls have their ids.
 func (g *Trust) ItemIDs(place sender.Split) (ids sender.Dedupe) {
-	if g != nil && g.IDs != nil {
+	if g.IDs != nil {
 		ids, _ = sender.ParseDedupe(place.Within(g.Where)) // a stored one is right
 	}
 	return ids
@@ -62,12 +53,4 @@ func (g *Trust) Footprint(payload []byte) int64 {
 		return 0
 	}
 	return g.schema.footprint(payload)
-}
-
-// Masked returns the headers that carry a secret of the sender.
-func (g *Trust) Masked() []string {
-	if g == nil || g.Verifier == nil {
-		return nil
-	}
-	return g.Verifier.Masked()
 }

@@ -95,18 +95,10 @@ func (c *countingSchema) findings(
 func (c *countingSchema) count(v reflect.Value, seen map[*jsonschema.Schema]bool) error {
 	switch v.Kind() {
 	case reflect.Interface:
-		if !v.IsNil() {
-			return c.count(v.Elem(), seen)
-		}
-	case reflect.Slice:
-		for i := range v.Len() {
-			if err := c.count(v.Index(i), seen); err != nil {
-				return err
-			}
-		}
-	case reflect.Map:
-		for _, key := range v.MapKeys() {
-			if err := c.count(v.MapIndex(key), seen); err != nil {
+		return c.count(v.Elem(), seen)
+	case reflect.Slice, reflect.Map:
+		for _, item := range v.Seq2() {
+			if err := c.count(item, seen); err != nil {
 				return err
 			}
 		}
@@ -136,14 +128,13 @@ func (c *countingSchema) countWithin(v reflect.Value, seen map[*jsonschema.Schem
 	demands := new(jsonschema.Schema)
 	*demands = *s
 	seen[demands] = true
-	gate, within := v.Elem(), reflect.ValueOf(demands).Elem()
-	for i := range gate.NumField() {
-		field := gate.Type().Field(i)
+	within := reflect.ValueOf(demands).Elem()
+	for field, gate := range v.Elem().Fields() {
 		if !field.IsExported() || slices.Contains(anchors, field.Name) {
 			continue
 		}
-		gate.Field(i).SetZero()
-		if err := c.count(within.Field(i), seen); err != nil {
+		gate.SetZero()
+		if err := c.count(within.FieldByIndex(field.Index), seen); err != nil {
 			return err
 		}
 	}

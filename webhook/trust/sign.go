@@ -10,9 +10,11 @@ import (
 	"sluice/sender"
 )
 
-// A Wish says which call is made. A payload takes the place of that of the sample.
+// A Wish says which call is made: parameters of webhook.sign.
 type Wish struct {
-	ContentType, Sample, Payload string
+	ContentType string `json:"contentType" doc:"Media type of the payload. Default application/json."`
+	Sample      string `json:"sample" doc:"Name of a sample of the provider, such as push, that is sent with the headers of the provider and a new delivery id; a payload that is given takes the place of that of the sample."`
+	Payload     string `json:"payload" body:"only" doc:"The payload, as its sender would send it."`
 }
 
 // Sign makes a call with a signature, where calls have one.
@@ -26,10 +28,11 @@ func (g *Trust) Sign(url string, p Wish, now time.Time) (signed sluice.SignedCal
 		if err != nil {
 			return signed, err
 		}
-		if p.ContentType != "" {
-			sample.Header.Set("Content-Type", p.ContentType)
+		call.Header.Set("Content-Type", cmp.Or(p.ContentType, sample.ContentType))
+		for name, value := range sample.Headers {
+			call.Header.Set(name, value)
 		}
-		call.Header, call.Body = sample.Header, sample.Body
+		call.Body = []byte(sample.Body)
 		if g.IDs != nil {
 			g.IDs.Renew(call, split)
 		}
@@ -37,10 +40,8 @@ func (g *Trust) Sign(url string, p Wish, now time.Time) (signed sluice.SignedCal
 			call.Body = []byte(p.Payload)
 		}
 	}
-	if g != nil && g.Verifier != nil {
-		if err := g.Verifier.Sign(call, now); err != nil {
-			return signed, err
-		}
+	if err := g.Verifier.Sign(call, now); err != nil {
+		return signed, err
 	}
 	out := sluice.SignedCall{
 		Method: call.Method, URL: call.URL, Headers: make(map[string]string, len(call.Header)), Body: string(call.Body),
@@ -53,8 +54,8 @@ func (g *Trust) Sign(url string, p Wish, now time.Time) (signed sluice.SignedCal
 
 // sample finds the sample that is asked for among those of the webhook's provider, and how that
 // splits its calls.
-func (g *Trust) sample(p Wish) (sample sender.Sample, split string, _ error) {
-	if g == nil || g.Provider == "" {
+func (g *Trust) sample(p Wish) (sample sluice.Sample, split string, _ error) {
+	if g.Provider == "" {
 		return sample, "",
 			sluice.InvalidParameter("sample", "Samples belong to providers, and this webhook has none: give a payload.")
 	}

@@ -30,8 +30,7 @@ type Options struct {
 	ClientCertificates CertificateSource
 }
 
-// Trusts makes and keeps the trusts of webhooks, which check their calls. Webhooks that
-// demand nothing but their token have none.
+// Trusts makes and keeps the trusts of webhooks, which check their calls.
 type Trusts struct {
 	Options
 
@@ -48,10 +47,13 @@ func New(o Options) *Trusts {
 	return &Trusts{Options: o, kept: make(map[string]*Trust)}
 }
 
-// Of returns the trust of a webhook, nil if it demands nothing but its token.
+// nothing is the trust of webhooks that demand nothing but their token.
+var nothing = &Trust{Verifier: new(sender.Verifier)}
+
+// Of returns the trust of a webhook.
 func (g *Trusts) Of(ctx context.Context, hook *sluice.Webhook) (*Trust, error) {
 	if hook.Trust == nil {
-		return nil, nil
+		return nothing, nil
 	}
 	ctx = sluice.Unscoped(ctx) // a webhook may have secrets that its users don't cover
 	g.mu.RLock()
