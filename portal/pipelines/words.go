@@ -50,8 +50,8 @@ type wordParam struct {
 // wordList sends the words that the user can use.
 func wordList(v *page.Visit) error {
 	words := words{
-		Sections: sluice.SourceSections(), Common: sluice.StepParameters(), Functions: slices.Clone(v.Functions),
-		EventKeys: []string{}, Secrets: []string{}, Users: []string{},
+		Sections: sluice.SourceWords().Sections, Common: sluice.SourceWords().Parameters,
+		Functions: slices.Clone(v.Functions), EventKeys: []string{}, Secrets: []string{}, Users: []string{},
 	}
 	for _, cmd := range v.Commands.All() {
 		if cmd.Endpoint != nil {
