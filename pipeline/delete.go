@@ -25,8 +25,8 @@ func deleteCommand(r *Runner) command.Command {
 // must be from the operator's folder.
 func (r *Runner) remove(ctx context.Context, name string, folder bool, tags string) error {
 	var old *sluice.Binding
-	_, err := r.Store.Change(ctx, name,
-		func(before *sluice.Pipeline, _ map[string]*sluice.Pipeline) (*sluice.Pipeline, error) {
+	_, err := sluice.Replace(ctx, r.Store, name,
+		func(before *sluice.Pipeline) (*sluice.Pipeline, error) {
 			old = nil
 			switch {
 			case before == nil:

@@ -82,8 +82,8 @@ func (r *Runner) at(ctx context.Context, p *sluice.Pipeline, version int) (*slui
 // keep adds the current version of a pipeline to its history, before it is replaced.
 func (r *Runner) keep(ctx context.Context, p *sluice.Pipeline) error {
 	current := sluice.PipelineVersion{Version: versionOf(p), Owner: p.Owner, Time: p.Updated, Packed: pack(p.Source)}
-	_, err := r.History.Change(ctx, p.Name,
-		func(before *sluice.PipelineHistory, _ map[string]*sluice.PipelineHistory) (*sluice.PipelineHistory, error) {
+	_, err := sluice.Replace(ctx, r.History, p.Name,
+		func(before *sluice.PipelineHistory) (*sluice.PipelineHistory, error) {
 			var kept []sluice.PipelineVersion
 			switch {
 			case before == nil || before.Created.Before(p.Created):
@@ -98,7 +98,7 @@ func (r *Runner) keep(ctx context.Context, p *sluice.Pipeline) error {
 			kept = append(slices.Clone(kept), current)
 			return &sluice.PipelineHistory{Created: p.Created, Versions: kept[max(0, len(kept)-(maxVersions-1)):]}, nil
 		})
-	return sluice.Changed(err)
+	return err
 }
 
 // forget drops the former versions of a deleted pipeline. It only logs a failure: a later
