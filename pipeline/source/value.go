@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"sluice"
 	"sluice/expression"
 )
 
@@ -158,7 +159,7 @@ type Template struct {
 }
 
 // Position returns where the template stands in the source.
-func (t *Template) Position() (line, column int) { return t.line, t.column }
+func (t *Template) Position() sluice.Position { return sluice.Position{Line: t.line, Column: t.column} }
 
 // templates returns the templates in a value. A nil value has none.
 func (v *Value) templates() (found []*Template) {
