@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"sluice"
-	"sluice/command"
 	"sluice/pipeline/source"
 )
 
@@ -50,29 +49,26 @@ func assuming(ctx context.Context, roles map[string]any) (context.Context, error
 	return sluice.AssumingRoles(ctx, roles)
 }
 
-func lintCommand(r *Runner) command.Command {
-	return command.New("pipeline.lint", "Check a pipeline, and list all its mistakes with their lines and columns.",
-		func(ctx context.Context, p lintParams) (result sluice.LintResult, err error) {
-			if ctx, err = assuming(ctx, p.Roles); err != nil {
-				return result, err
-			}
-			text, err := r.source(ctx, p.sourceParams)
-			if err != nil {
-				return result, err
-			}
-			program, err := r.parse(ctx, text)
-			if err == nil {
-				return r.lintRights(ctx, p.Name, program)
-			}
-			for _, e := range source.ProblemsOf(err) {
-				result.Problems = append(result.Problems, sluice.Finding{
-					Line: e.Position.Line, Column: e.Position.Column, Snippet: e.Position.Snippet,
-					Step: e.Position.Step, Code: e.Code, Parameter: e.Parameter, Message: e.Message,
-				})
-				err = nil
-			}
-			return result, err
-		}, command.ReadOnly, command.Missing(missing))
+func (r *Runner) lint(ctx context.Context, p lintParams) (result sluice.LintResult, err error) {
+	if ctx, err = assuming(ctx, p.Roles); err != nil {
+		return result, err
+	}
+	text, err := r.source(ctx, p.sourceParams)
+	if err != nil {
+		return result, err
+	}
+	program, err := r.parse(ctx, text)
+	if err == nil {
+		return r.lintRights(ctx, p.Name, program)
+	}
+	for _, e := range source.ProblemsOf(err) {
+		result.Problems = append(result.Problems, sluice.Finding{
+			Line: e.Position.Line, Column: e.Position.Column, Snippet: e.Position.Snippet,
+			Step: e.Position.Step, Code: e.Code, Parameter: e.Parameter, Message: e.Message,
+		})
+		err = nil
+	}
+	return result, err
 }
 
 // lintRights returns what a program without mistakes may not do, if the caller stores it.

@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"sluice"
-	"sluice/command"
 	"sluice/pipeline/source"
 )
 
@@ -20,26 +19,22 @@ type versionsParams struct {
 	Name string `json:"name" required:"true" names:"pipeline" doc:"The pipeline."`
 }
 
-func versionsCommand(r *Runner) command.Command {
-	return command.New("pipeline.versions",
-		"List the latest 20 sources of a pipeline, newest first: who stored each, and when. pipeline.get shows one.",
-		func(ctx context.Context, p versionsParams) ([]sluice.VersionView, error) {
-			stored, err := r.find(ctx, p.Name)
-			if err != nil {
-				return nil, err
-			}
-			former, err := r.former(ctx, stored)
-			if err != nil {
-				return nil, err
-			}
-			views := []sluice.VersionView{{
-				Version: versionOf(stored), Owner: stored.Owner, Time: stored.Updated, Current: true,
-			}}
-			for _, v := range slices.Backward(former) {
-				views = append(views, sluice.VersionView{Version: v.Version, Owner: v.Owner, Time: v.Time})
-			}
-			return views, nil
-		}, command.ReadOnly, command.Missing(missing))
+func (r *Runner) versions(ctx context.Context, p versionsParams) ([]sluice.VersionView, error) {
+	stored, err := r.find(ctx, p.Name)
+	if err != nil {
+		return nil, err
+	}
+	former, err := r.former(ctx, stored)
+	if err != nil {
+		return nil, err
+	}
+	views := []sluice.VersionView{{
+		Version: versionOf(stored), Owner: stored.Owner, Time: stored.Updated, Current: true,
+	}}
+	for _, v := range slices.Backward(former) {
+		views = append(views, sluice.VersionView{Version: v.Version, Owner: v.Owner, Time: v.Time})
+	}
+	return views, nil
 }
 
 // versionOf returns the number of a pipeline's current version.
@@ -133,17 +128,13 @@ type rollbackParams struct {
 	IfMatch string `json:"ifMatch" doc:"As pipeline.put has it."`
 }
 
-func rollbackCommand(r *Runner) command.Command {
-	return command.New("pipeline.rollback", "Store an earlier version of a pipeline again, as a new version that is "+
-		"yours. It is checked as by pipeline.put.",
-		func(ctx context.Context, p rollbackParams) (view sluice.PipelineView, err error) {
-			stored, err := r.find(ctx, p.Name)
-			if err == nil {
-				stored, err = r.at(ctx, stored, p.Version)
-			}
-			if err != nil {
-				return view, err
-			}
-			return r.put(ctx, putParams{Name: p.Name, Source: stored.Source, Force: p.Force, IfMatch: p.IfMatch})
-		}, command.Missing(missing))
+func (r *Runner) rollback(ctx context.Context, p rollbackParams) (view sluice.PipelineView, err error) {
+	stored, err := r.find(ctx, p.Name)
+	if err == nil {
+		stored, err = r.at(ctx, stored, p.Version)
+	}
+	if err != nil {
+		return view, err
+	}
+	return r.put(ctx, putParams{Name: p.Name, Source: stored.Source, Force: p.Force, IfMatch: p.IfMatch})
 }

@@ -17,12 +17,14 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"sluice"
 	"sluice/limit"
 	"sluice/outward"
 )
 
-// A client makes the calls of http.request and http.forward, which share its connections.
+// A client makes the calls of steps, which share its connections.
 type client struct {
 	HTTPOptions
 
@@ -30,6 +32,8 @@ type client struct {
 	credentials *outward.Credentials
 	follow      *http.Client // follows redirects
 	stay        *http.Client // does not
+	pools       *outward.Kept[line[*pgxpool.Pool]]
+	clusters    *outward.Kept[line[*cluster]]
 }
 
 func newClient(o HTTPOptions) *client {
@@ -40,9 +44,13 @@ func newClient(o HTTPOptions) *client {
 	guard := outward.Internet(o.AllowNetworks)
 	transport := guard.Transport()
 	transport.TLSClientConfig = o.TLS
-	return &client{
-		o, guard, outward.NewCredentials(transport), outward.Following(transport), outward.Client(transport, 0),
+	c := &client{
+		HTTPOptions: o, guard: guard, credentials: outward.NewCredentials(transport),
+		follow: outward.Following(transport), stay: outward.Client(transport, 0),
 	}
+	c.pools = keep(c, c.openPool, (*pgxpool.Pool).Close)
+	c.clusters = keep(c, c.openCluster, func(k *cluster) { k.Close() })
+	return c
 }
 
 // check finds what can't work in a URL and in expected statuses. A name may lead to any

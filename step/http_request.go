@@ -19,7 +19,6 @@ import (
 	"unicode/utf8"
 
 	"sluice"
-	"sluice/command"
 	"sluice/value"
 )
 
@@ -44,22 +43,16 @@ type requestParams struct {
 	Expect  any            `json:"expect" doc:"Statuses that are fine, such as 2xx, or 200,404: the step fails with another one. Default any."`
 }
 
-func requestCommand(c *client) command.Command {
-	return command.New("http.request", "Call a URL and give its answer, whatever its status, unless expect says "+
-		"which are fine. Addresses that are not on the Internet are refused unless the operator allows them.",
-		func(ctx context.Context, p requestParams) (answer, error) {
-			expect, err := expectationOf(p.Expect)
-			if err != nil {
-				return answer{}, err
-			}
-			request, err := newRequest(ctx, p)
-			if err != nil {
-				return answer{}, err
-			}
-			return c.send(request, sending{by: c.follow, auth: p.Auth, timeout: p.Timeout, expect: expect})
-		},
-		command.Traffic, command.Recorded, command.Nameless, command.Checks(c.check),
-		command.Valid("auth", validAuth), command.Secrets(authSecrets))
+func (c *client) request(ctx context.Context, p requestParams) (answer, error) {
+	expect, err := expectationOf(p.Expect)
+	if err != nil {
+		return answer{}, err
+	}
+	request, err := newRequest(ctx, p)
+	if err != nil {
+		return answer{}, err
+	}
+	return c.send(request, sending{by: c.follow, auth: p.Auth, timeout: p.Timeout, expect: expect})
 }
 
 // carryOn sets the headers that tell the called server what caused the call.
