@@ -25,7 +25,6 @@ import (
 // HTTPOptions are what http.request and http.forward need.
 type HTTPOptions struct {
 	AllowNetworks []netip.Prefix // may be called although they are not on the Internet
-	MaxReply      int64          // bytes of the body of a reply; 0 means 4 MiB
 	TLS           *tls.Config    // nil means the usual one
 	Idle          time.Duration  // after which connections to databases and clusters are closed; 0 means a minute
 	Spans         sluice.Spans   // reports calls, and passes the trace on
@@ -149,6 +148,12 @@ func (e expectation) read(target *url.URL, response *http.Response, body []byte)
 		}
 	}
 	return r, nil
+}
+
+// timedOut reports whether a call failed since it took too long.
+func timedOut(err error) bool {
+	timeout, ok := errors.AsType[net.Error](err)
+	return ok && timeout.Timeout()
 }
 
 // reason returns why a call failed, in words that help the author of the pipeline.

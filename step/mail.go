@@ -223,8 +223,7 @@ func (o MailOptions) explain(err error) error {
 			host)
 	case errors.Is(err, errUnencrypted):
 		why = fmt.Sprint(err)
-	}
-	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
+	case timedOut(err):
 		why = "it took too long"
 	}
 	return sluice.CodeMailFailed.Errorf("The mail could not be handed to %q: %s.", host, why)

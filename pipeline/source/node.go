@@ -105,10 +105,10 @@ func (c *checker) readJSON(source string) *node {
 
 // jsonMistake notes why a source is not JSON.
 func (c *checker) jsonMistake() {
-	err := json.Unmarshal([]byte(c.source.source), new(json.RawMessage))
+	err := json.Unmarshal([]byte(c.source), new(json.RawMessage))
 	at := &node{line: 1, column: 1}
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-		at.line, at.column = c.source.position(max(0, int(syntax.Offset)-1))
+		at.line, at.column = value.Position(string(c.source), int(syntax.Offset)-1)
 	}
 	c.problemf(at, "This is not JSON: %v.", err)
 }
