@@ -205,7 +205,7 @@ func (r *Runner) passed(p *sluice.Pipeline) sluice.Outcome {
 }
 
 func (r *Runner) succeeded(p *sluice.Pipeline, d sluice.Delivery, out any) sluice.Outcome {
-	value, err := r.Limits.Encode(out)
+	value, err := run.Encode(out)
 	if err != nil {
 		return r.failed(p, d, err)
 	}

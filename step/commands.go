@@ -19,7 +19,7 @@ import (
 type Options struct {
 	Log     *slog.Logger // of the command log; nil discards what it writes
 	Secrets *Secrets
-	UsersOf func(secret string) sluice.SecretUsers // nil: there are none
+	UsersOf func(secret string) sluice.SecretUsers
 	HTTP    HTTPOptions
 	Mail    MailOptions
 }
@@ -27,9 +27,6 @@ type Options struct {
 // Commands returns the built-in steps.
 func Commands(o Options) []command.Command {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	if o.UsersOf == nil {
-		o.UsersOf = func(string) sluice.SecretUsers { return sluice.SecretUsers{} }
-	}
 	c := newClient(o.HTTP)
 	return slices.Concat(convertCommands(), []command.Command{
 		command.New("crypto.hash", "Hash text, or another value's JSON.", hashOf, command.Pure),

@@ -19,7 +19,7 @@ import (
 
 // A weight is what a value takes.
 type weight struct {
-	size   int // about as many bytes as its JSON has; Limits bound it
+	size   int // about as many bytes as its JSON has; maxMemory bounds it
 	memory int // about as many bytes as it takes in memory, of the budget of all runs
 }
 
@@ -40,11 +40,17 @@ func noMemory() error {
 		After(2 * time.Second)
 }
 
+// maxMemory bounds the bytes of all values that a run holds, and maxResult those of a final body as JSON.
+const (
+	maxMemory = 64 << 20
+	maxResult = 4 << 20
+)
+
 // afford checks that there is memory for a value that replaces another one.
 func (x *execution) afford(ctx context.Context, t source.Target, w weight) error {
-	if x.total.size-x.held[t].size+w.size > x.environment.Limits.Memory {
+	if x.total.size-x.held[t].size+w.size > maxMemory {
 		return sluice.CodeTooMuchMemory.Errorf("Body, variables and headers would take more than %d MiB "+
-			"together; set those to null that are not needed any more.", x.environment.Limits.Memory>>20)
+			"together; set those to null that are not needed any more.", maxMemory>>20)
 	}
 	return x.take(ctx, x.total.memory+w.memory) // the replaced value is still there
 }
@@ -94,14 +100,12 @@ func (x *execution) made() {
 	x.shared.Shrink(int64(x.total.memory))
 }
 
-func (l *Limits) scale() value.Scale { return value.Scale{MaxSize: l.Value, MaxItems: l.List} }
-
 // normal turns the output of a command into a value, with its weight.
-func (l *Limits) normal(out any) (v any, w weight, err error) {
+func normal(out any) (v any, w weight, err error) {
 	if page, ok := out.(command.Paged); ok {
 		out, _ = page.Page()
 	}
-	scale := l.scale()
+	scale := value.Scale{}
 	v, err = scale.Plain(out)
 	return v, weight{scale.Size, scale.Memory}, err
 }
@@ -120,12 +124,12 @@ func passedOn(body, out any) bool {
 }
 
 // Encode returns a final body as JSON, unless it is too large.
-func (l *Limits) Encode(v any) (json.RawMessage, error) {
-	data, err := value.AppendJSON(nil, v, l.Result)
-	if len(data) > l.Result {
+func Encode(v any) (json.RawMessage, error) {
+	data, err := value.AppendJSON(nil, v, maxResult)
+	if len(data) > maxResult {
 		return nil, sluice.CodeResultTooLarge.Errorf(
 			"The final body is larger than %d bytes as JSON; end the pipeline with a smaller one, such as a summary.",
-			l.Result)
+			maxResult)
 	}
 	return data, err
 }
@@ -134,7 +138,7 @@ func (l *Limits) Encode(v any) (json.RawMessage, error) {
 func (x *execution) put(ctx context.Context, t source.Target, out any) error {
 	v, w, err := out, x.held[source.Target{}], error(nil)
 	if !passedOn(x.scope.Body, out) {
-		v, w, err = x.environment.Limits.normal(out)
+		v, w, err = normal(out)
 	}
 	if err == nil && t.Section == source.ToHeaders {
 		v, err = headerText(v)
@@ -211,11 +215,7 @@ func (x *execution) showUser() {
 type Limits struct {
 	Steps   int           // steps done in one run; 10,000
 	RunTime time.Duration // of one run; 15 minutes, which is also the maximum
-	Value   int           // bytes of one value, about as JSON; value.MaxSize
-	List    int           // items of one list or object; value.MaxItems
 	Items   int           // of a list that foreach goes through; 10,000
-	Memory  int           // bytes of all values that a run holds; 64 MiB
-	Result  int           // bytes of a final body as JSON; 4 MiB
 
 	Shared *limit.Memory // the budget of all runs; nil: no bound
 }
@@ -225,11 +225,7 @@ func (l *Limits) SetDefaults() {
 	*l = Limits{
 		Steps:   cmp.Or(l.Steps, 10_000),
 		RunTime: cmp.Or(l.RunTime, source.MaxRunTime),
-		Value:   cmp.Or(l.Value, value.MaxSize),
-		List:    cmp.Or(l.List, value.MaxItems),
 		Items:   cmp.Or(l.Items, 10_000),
-		Memory:  cmp.Or(l.Memory, 64<<20),
-		Result:  cmp.Or(l.Result, 4<<20),
 		Shared:  l.Shared,
 	}
 }

@@ -206,7 +206,7 @@ func (x *execution) callOnce(ctx context.Context, a *source.Invocation) (any, er
 		out, err = x.call(ctx, a)
 	}
 	if err == nil {
-		out, _, err = x.environment.Limits.normal(out)
+		out, _, err = normal(out)
 	}
 	if err != nil {
 		return nil, err
@@ -225,7 +225,7 @@ func (x *execution) callOnce(ctx context.Context, a *source.Invocation) (any, er
 // arguments returns the arguments of a step's command.
 func (x *execution) arguments(a *source.Invocation) (command.Args, error) {
 	args := make(command.Args, 0, len(a.Args)+1)
-	weight := x.environment.Limits.scale()
+	weight := value.Scale{}
 	for i := range a.Args {
 		given := &a.Args[i]
 		if given.Fixed && x.run.Event != nil {
