@@ -84,9 +84,8 @@ type Runner struct {
 	secretUses *limit.Cache[secretUse, time.Time] // in this hour that the audit log has
 }
 
-// NewRunner returns a runner. Zero limits get their defaults.
+// NewRunner returns a runner.
 func NewRunner(o RunnerOptions) *Runner {
-	o.Limits.SetDefaults()
 	return &Runner{
 		RunnerOptions: o,
 		slots:         make(chan struct{}, cmp.Or(o.MaxRuns, sluice.DefaultMaxRuns)),

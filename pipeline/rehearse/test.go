@@ -1,6 +1,7 @@
 package rehearse
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -27,8 +28,7 @@ const (
 // Test runs the tests of a program. They need no server: stubs replace the commands that
 // reach outside, and nothing waits.
 func Test(ctx context.Context, p *source.Program, limits run.Limits) []sluice.TestResult {
-	limits.SetDefaults()
-	limits.RunTime = min(limits.RunTime, maxTestTime)
+	limits.RunTime = cmp.Or(min(limits.RunTime, maxTestTime), maxTestTime)
 	ctx, cancel := context.WithTimeoutCause(ctx, maxTestsTime, run.TooLongError(maxTestsTime))
 	defer cancel()
 	results := make([]sluice.TestResult, len(p.Tests))

@@ -49,7 +49,6 @@ type swellParams struct {
 }
 
 func newFixture(limits run.Limits) *fixture {
-	limits.SetDefaults()
 	world := &pipelinetest.World{}
 	return &fixture{
 		World:   world,

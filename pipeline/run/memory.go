@@ -1,7 +1,6 @@
 package run
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -40,10 +39,12 @@ func noMemory() error {
 		After(2 * time.Second)
 }
 
-// maxMemory bounds the bytes of all values that a run holds, and maxResult those of a final body as JSON.
+// Bounds of a run, so that no pipeline harms the others; see Limits for those that differ.
 const (
-	maxMemory = 64 << 20
-	maxResult = 4 << 20
+	maxSteps  = 10_000
+	maxItems  = 10_000   // of a list that foreach goes through
+	maxMemory = 64 << 20 // bytes of all values that a run holds
+	maxResult = 4 << 20  // bytes of a final body as JSON
 )
 
 // afford checks that there is memory for a value that replaces another one.
@@ -211,23 +212,10 @@ func (x *execution) showUser() {
 	x.scope.User = map[string]any{"username": user.Name, "roles": value.Texts(user.Roles)}
 }
 
-// Limits bound a run, so that no pipeline harms the others. Zero means the default.
+// Limits bound a run as the server's settings say.
 type Limits struct {
-	Steps   int           // steps done in one run; 10,000
-	RunTime time.Duration // of one run; 15 minutes, which is also the maximum
-	Items   int           // of a list that foreach goes through; 10,000
-
-	Shared *limit.Memory // the budget of all runs; nil: no bound
-}
-
-// SetDefaults replaces limits that are zero by their defaults.
-func (l *Limits) SetDefaults() {
-	*l = Limits{
-		Steps:   cmp.Or(l.Steps, 10_000),
-		RunTime: cmp.Or(l.RunTime, source.MaxRunTime),
-		Items:   cmp.Or(l.Items, 10_000),
-		Shared:  l.Shared,
-	}
+	RunTime time.Duration // 0: what the program says
+	Shared  *limit.Memory // the budget of all runs; nil: no bound
 }
 
 // Reserve takes memory from the budget of all runs, until release is called.
@@ -273,15 +261,15 @@ func (x *execution) count(ctx context.Context) error {
 		return err
 	}
 	x.steps++
-	if x.steps > x.environment.Limits.Steps {
+	if x.steps > maxSteps {
 		return sluice.CodeTooManySteps.Errorf(
 			"The run has done %d steps, more are not allowed; is there a loop without an end?",
-			x.environment.Limits.Steps)
+			maxSteps)
 	}
 	return nil
 }
 
 // over reports whether the run must end, whatever the policies of its steps.
 func (x *execution) over(ctx context.Context) bool {
-	return ctx.Err() != nil || x.steps > x.environment.Limits.Steps || x.refused
+	return ctx.Err() != nil || x.steps > maxSteps || x.refused
 }

@@ -26,6 +26,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"slices"
@@ -89,7 +90,7 @@ func Run(ctx context.Context, e Environment, p *source.Program, s Start) (Outcom
 		x.report = newReport(p, s)
 	}
 	x.secrets, ctx = secretsOf(ctx)
-	limit := min(p.Timeout, e.Limits.RunTime)
+	limit := min(p.Timeout, cmp.Or(e.Limits.RunTime, p.Timeout))
 	ctx, cancel := context.WithTimeoutCause(sluice.WithRun(ctx, s.Run), limit, TooLongError(limit))
 	defer cancel()
 	x.scope.Request = s.Request

@@ -139,9 +139,9 @@ func (x *execution) items(a *source.Loop) ([]any, error) {
 		return nil, sluice.CodeForeachInvalid.Errorf(
 			"in must be a list, not %s; write #{… ?? []} where there may be none.", value.Describe(in))
 	}
-	if len(items) > x.environment.Limits.Items {
+	if len(items) > maxItems {
 		return nil, sluice.CodeTooManyItems.Errorf("The list has %d items, foreach takes at most %d.",
-			len(items), x.environment.Limits.Items)
+			len(items), maxItems)
 	}
 	return items, nil
 }
