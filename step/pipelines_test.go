@@ -48,11 +48,10 @@ func runWith(t *testing.T, set command.Set, text string, secrets map[string]stri
 		c(start.Run)
 	}
 	return run.Run(t.Context(), run.Environment{
-		Call:    set.Call,
-		Secret:  func(_ context.Context, name string) (string, error) { return secrets[name], nil },
-		Pause:   wait.For,
-		Reports: true,
-		Log:     slog.New(slog.DiscardHandler),
+		Call:   set.Call,
+		Secret: func(_ context.Context, name string) (string, error) { return secrets[name], nil },
+		Pause:  wait.For,
+		Log:    slog.New(slog.DiscardHandler),
 	}, program, start)
 }
 

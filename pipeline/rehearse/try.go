@@ -132,7 +132,9 @@ func (t *Rehearsal) Run(ctx context.Context, p *source.Program, s run.Start) (ru
 	limits := t.Limits
 	limits.RunTime = cmp.Or(min(limits.RunTime, maxTestTime), maxTestTime)
 	environment := run.Environment{Limits: limits, Call: t.call, Secret: t.Secret, Pause: noPause, Log: t.Log}
-	return run.Run(context.WithValue(ctx, rehearsalKey{}, t), environment, p, s)
+	out, err := run.Run(context.WithValue(ctx, rehearsalKey{}, t), environment, p, s)
+	out.Report = nil // nobody is told of it
+	return out, err
 }
 
 type rehearsalKey struct{}

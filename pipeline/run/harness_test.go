@@ -84,8 +84,7 @@ func (f *fixture) run(t *testing.T, text string) (any, error) {
 				return ctx.Err()
 			}
 		},
-		Reports: true,
-		Log:     slog.New(slog.DiscardHandler),
+		Log: slog.New(slog.DiscardHandler),
 	}, program, start)
 	f.reports <- *out.Report
 	return out.Body, err
