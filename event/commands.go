@@ -14,7 +14,6 @@ import (
 type Options struct {
 	Events     sluice.Events
 	Stored     sluice.StoredEvents
-	Log        sluice.EventLog
 	Journal    sluice.Journal
 	Waiting    sluice.WaitingEvents
 	Work       sluice.Work // what waiting events wait for

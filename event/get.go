@@ -47,7 +47,7 @@ func (o Options) get(ctx context.Context, p getParams) (page, error) {
 	if p.Wait != nil {
 		left = min(*p.Wait, maxWait)
 	}
-	found, err := readOn(ctx, o.Log, q, left, o.Stopping)
+	found, err := o.readOn(ctx, q, left)
 	for i, item := range found.Items {
 		found.Items[i] = sluice.CoverFrom(ctx).HideInternalsJSON(item)
 	}
@@ -59,14 +59,12 @@ func (o Options) get(ctx context.Context, p getParams) (page, error) {
 
 // readOn reads until there is an event, the time is up, or the caller or the
 // server stops.
-func readOn(
-	ctx context.Context, log sluice.EventLog, q sluice.EventQuery, left time.Duration, stopping <-chan struct{},
-) (page, error) {
+func (o Options) readOn(ctx context.Context, q sluice.EventQuery, left time.Duration) (page, error) {
 	found := page{Items: []json.RawMessage{}}
 	end := time.Now().Add(left)
 	for {
 		q.Wait = min(max(0, time.Until(end)), waitSlice)
-		items, next, err := log.After(ctx, q)
+		items, next, err := o.Stored.After(ctx, q)
 		if err != nil {
 			return found, err
 		}
@@ -77,7 +75,7 @@ func readOn(
 		}
 		over := !time.Now().Before(end) || ctx.Err() != nil
 		select {
-		case <-stopping:
+		case <-o.Stopping:
 			over = true
 		default:
 		}

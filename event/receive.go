@@ -36,7 +36,7 @@ func (o Options) receive(ctx context.Context, p receiveParams) (any, error) {
 		}
 		covered = covered && owner.MayReceive(p.EventKey)
 	}
-	found, err := receive(ctx, o.Stored, p, covered)
+	found, err := o.find(ctx, p, covered)
 	if found == nil || err != nil {
 		return nil, err
 	}
@@ -58,13 +58,13 @@ func ownerMayReceive(ctx context.Context, run *sluice.Run) (sluice.User, error) 
 	return owner, nil
 }
 
-// receive gets an event. Those that are not covered never come.
-func receive(ctx context.Context, stored sluice.StoredEvents, p receiveParams, covered bool) (json.RawMessage, error) {
+// find gets an event. Those that are not covered never come.
+func (o Options) find(ctx context.Context, p receiveParams, covered bool) (json.RawMessage, error) {
 	if p.Timeout == nil {
 		if !covered {
 			return nil, nil
 		}
-		return stored.Newest(ctx, p.EventKey)
+		return o.Stored.Newest(ctx, p.EventKey)
 	}
 	ctx, cancel := context.WithTimeout(ctx, min(*p.Timeout, maxTimeout))
 	defer cancel()
@@ -72,5 +72,5 @@ func receive(ctx context.Context, stored sluice.StoredEvents, p receiveParams, c
 		<-ctx.Done()
 		return nil, nil
 	}
-	return stored.Next(ctx, p.EventKey)
+	return o.Stored.Next(ctx, p.EventKey)
 }

@@ -40,7 +40,7 @@ type exitParams struct {
 }
 
 func exit(ctx context.Context, p exitParams) (any, error) {
-	sluice.RunFrom(ctx).Exit()
+	sluice.RunFrom(ctx).Exited = true
 	return p.Value, nil
 }
 

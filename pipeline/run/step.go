@@ -15,7 +15,7 @@ import (
 // list runs steps one after the other.
 func (x *execution) list(ctx context.Context, steps []*source.Step) error {
 	for _, s := range steps {
-		if err := x.step(ctx, s); err != nil || x.run.Exited() {
+		if err := x.step(ctx, s); err != nil || x.run.Exited {
 			return err
 		}
 	}
@@ -122,7 +122,7 @@ func (x *execution) loop(ctx context.Context, s *source.Step, a *source.Loop) er
 			return x.positioned(ctx, s, err)
 		}
 		x.assign(variable, item, weight{}) // it is part of the list
-		if err := x.list(ctx, a.Steps); err != nil || x.run.Exited() {
+		if err := x.list(ctx, a.Steps); err != nil || x.run.Exited {
 			return err
 		}
 	}
@@ -169,7 +169,7 @@ func (x *execution) perform(ctx context.Context, s *source.Step, a *source.Invoc
 		return err
 	}
 	x.showUser()
-	if x.run.Exited() {
+	if x.run.Exited {
 		return x.put(ctx, source.Target{}, out)
 	}
 	return x.put(ctx, a.Output, out)
