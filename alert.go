@@ -20,19 +20,12 @@ const (
 	AlertEngine          AlertKind = "engine"           // the engine takes no calls, or is not well
 )
 
-// What alerts are about.
-const (
-	aboutPipeline = "pipeline"
-	aboutWebhook  = "webhook"
-	aboutServer   = "server"
-)
-
 // AboutPipeline reports whether the subject of alerts of this kind is a pipeline.
-func (k AlertKind) AboutPipeline() bool { return k.words().About == aboutPipeline }
+func (k AlertKind) AboutPipeline() bool { return k.words().About == "pipeline" }
 
 // AboutWebhook reports whether the subject of alerts of this kind is the event key of a
 // webhook.
-func (k AlertKind) AboutWebhook() bool { return k.words().About == aboutWebhook }
+func (k AlertKind) AboutWebhook() bool { return k.words().About == "webhook" }
 
 // Severities of alerts.
 const (

@@ -63,7 +63,7 @@ func (k AlertKind) words() (words AlertWords) {
 // Words returns what people are told of alerts of this kind about a subject.
 func (k AlertKind) Words(subject string) AlertWords {
 	w := k.words()
-	if w.About == aboutServer && subject != "" {
+	if w.About == "server" && subject != "" {
 		w.Title += " (%s)"
 		w.Over += " (%s)"
 	}

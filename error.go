@@ -46,9 +46,10 @@ type Said struct {
 
 // A Position is a line and column in the source of a pipeline.
 type Position struct {
-	Line, Column int    // counted from 1; 0 means unknown
-	Snippet      string // the line as it is written
-	Step         string // the command of the step, with its id if it has one
+	Line    int    `json:"line,omitempty" doc:"Where in the source it is."`  // counted from 1; 0 means unknown
+	Column  int    `json:"column,omitempty" doc:"Where in the line it is."`  // likewise
+	Snippet string `json:"snippet,omitempty" doc:"That part of the source."` // the line as it is written
+	Step    string `json:"step,omitempty" doc:"The step that failed."`       // its command, with its id if it has one
 }
 
 // Errorf makes an error with the code, its kind, and a message.

@@ -18,15 +18,6 @@ type Events interface {
 	Accept(ctx context.Context, e *Event, wait time.Duration) (Result, error)
 }
 
-// StoredEvents returns single events, as JSON.
-type StoredEvents interface {
-	// Newest returns the newest event with that key, nil if there is none.
-	Newest(ctx context.Context, eventKey string) (json.RawMessage, error)
-
-	// Next waits for an event with that key, until ctx ends: then it is nil.
-	Next(ctx context.Context, eventKey string) (json.RawMessage, error)
-}
-
 // An EventQuery selects stored events in the order in which they were stored.
 type EventQuery struct {
 	Pattern string        // of event keys, see KeyMatches
@@ -37,10 +28,13 @@ type EventQuery struct {
 	Cover   Cover         // events outside of it are not there
 }
 
-// EventLog reads stored events one after the other.
-type EventLog interface {
-	// After returns the events of a query as JSON, and the cursor behind them.
-	// There are none if none came in time. They are on stable storage, so a
-	// cursor never skips one. Gone if the cursor is of another store.
+// StoredEvents returns events that are on stable storage, as JSON.
+type StoredEvents interface {
+	// Newest returns the newest event with that key, nil if there is none.
+	Newest(ctx context.Context, eventKey string) (json.RawMessage, error)
+	// Next waits for an event with that key, until ctx ends: then it is nil.
+	Next(ctx context.Context, eventKey string) (json.RawMessage, error)
+	// After returns the events of a query, and the cursor behind them. There are none if none came
+	// in time. A cursor never skips one. Gone if the cursor is of another store.
 	After(ctx context.Context, q EventQuery) (events []json.RawMessage, next string, err error)
 }

@@ -1,9 +1,11 @@
 package sluice
 
 import (
+	_ "embed"
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -153,35 +155,11 @@ type Word struct {
 	Doc  string `json:"doc"`
 }
 
-// SourceSections returns the sections that a source may have, the most common
-// first.
-func SourceSections() []Word {
-	return []Word{
-		{"description", "What the pipeline is for."},
-		{"pipeline", "The steps."},
-		{"schedule", "When it runs, in place of a listener: cron, zone."},
-		{"vars", "Variables that a run starts with."},
-		{"headers", "Headers that a run starts with."},
-		{"body", "The body that a run starts with, unless it gets one."},
-		{"concurrency", "How many runs at once; 1 keeps the order of events."},
-		{"retry", "How a failed run is tried again: times, backoff, maxBackoff, within."},
-		{"debounce", "Of events with the same value that follow each other, the last one runs: by, wait, atMost."},
-		{"order", "Events with the same value run one after the other, such as #{body.payload.order.id}."},
-		{"rate", "How often a run begins, such as 10/s."},
-		{"timeout", "How long a run may take."},
-		{"tests", "What goes in, and what must come out."},
-	}
-}
+//go:embed source_words.json
+var wordTable []byte
 
-// StepParameters returns the parameters that every step has besides those of its
-// command.
-func StepParameters() []Word {
-	return []Word{
-		{"id", "A name for the step."},
-		{"if", "The step is left out unless this is true."},
-		{"input", "What the step works on, in place of the body."},
-		{"output", "Where the output goes: body (default), vars.<name> or headers.<name>."},
-		{"onError", "throw (default), ignore, or retry: {times, wait}."},
-		{"once", "true: a step that reaches outside is not done again when its run begins anew."},
-	}
-}
+// SourceWords has the sections that a source may have, the most common first, and the parameters that
+// every step has besides those of its command.
+var SourceWords = sync.OnceValue(func() (words struct{ Sections, Parameters []Word }) {
+	return table[struct{ Sections, Parameters []Word }](wordTable)
+})

@@ -11,12 +11,9 @@ type Problem struct {
 	StatusCode int    `json:"statusCode" doc:"The HTTP status once more."`
 	TraceID    string `json:"traceId,omitempty" doc:"The call that it is about."`
 	Parameter  string `json:"parameter,omitempty" doc:"The parameter at fault."`
-	Line       int    `json:"line,omitempty" doc:"Where in the source it is."`
-	Column     int    `json:"column,omitempty" doc:"Where in the line it is."`
-	Snippet    string `json:"snippet,omitempty" doc:"That part of the source."`
-	Step       string `json:"step,omitempty" doc:"The step that failed."`
-	SQLState   string `json:"sqlState,omitempty" doc:"The SQLSTATE that a database has refused with."`
-	Errors     any    `json:"errors,omitempty" doc:"What is wrong, one by one."`
+	Position
+	SQLState string `json:"sqlState,omitempty" doc:"The SQLSTATE that a database has refused with."`
+	Errors   any    `json:"errors,omitempty" doc:"What is wrong, one by one."`
 }
 
 // OfAuthor reports whether a pipeline's author has written the message for the caller: it may

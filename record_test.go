@@ -14,7 +14,7 @@ import (
 // write.
 func TestRecordsJSON(t *testing.T) {
 	at := time.Date(2025, 1, 2, 3, 4, 5, 600, time.UTC)
-	problem := &sluice.Problem{Type: "urn:x", Code: "boom", Status: 500, Detail: "a \"b\"", Line: 3}
+	problem := &sluice.Problem{Type: "urn:x", Code: "boom", Status: 500, Detail: "a \"b\"", Position: sluice.Position{Line: 3}}
 	for name, record := range map[string]any{
 		"rejected call":        &sluice.Call{Time: at, TraceID: "none:1", Status: sluice.StatusRejected, StatusCode: 404, Code: "token-unknown", RemoteAddr: "127.0.0.1:1"},
 		"accepted call":        &sluice.Call{Time: at, TraceID: "abcdef:1", CorrelationID: "c", EventKey: "webhook.a", Status: sluice.StatusProcessing, StatusCode: 200, Size: 7, Duration: 0.001, Listeners: []string{"a", "b"}, Count: 2},

@@ -1,7 +1,12 @@
 package sluice
 
+import (
+	_ "embed"
+	"sync"
+)
+
 // A Resource is a sort of thing that people list, store and delete by commands of the
-// same shape: on pages, on the command line and in files.
+// same shape: on pages, on the command line and in files. Each is an entry of resources.json.
 type Resource struct {
 	Name   string // of one
 	Key    string // parameter and field with the name of a thing
@@ -12,35 +17,15 @@ type Resource struct {
 	Effect string // of a deletion
 }
 
-// orphans says what becomes of pipelines whose owner is deleted.
-const orphans = "; pipelines with this owner fail where they switch users or use secrets, until another user stores " +
-	"them."
+//go:embed resources.json
+var resourceTable []byte
 
-var resources = []Resource{
-	stored("webhook", "eventKey", "webhook", "Calls to it are refused from then on."),
-	stored("pipeline", "name", "pipeline", "Events don't start it any more."),
-	stored("user", "username", "iam.user",
-		"The user is signed out at once, and the password and all tokens are refused from then on"+orphans),
-	stored("role", "role", "iam.role", "Users and clients with the role lose its permissions at once. A built-in role "+
-		"gets its original permissions back instead."),
-	stored("client", "clientId", "iam.client", "The program's secret and tokens are refused from then on, and so are "+
-		"the logins of people who let it in"+orphans),
-	stored("secret", "name", "secret", "Webhooks and pipelines that use it fail from then on, except webhooks that "+
-		"have another one. The value can't be brought back."),
-}
-
-// stored returns a resource that has a page, and commands with one prefix.
-func stored(name, key, commands, effect string) Resource {
-	return Resource{
-		Name: name, Key: key, Page: "/" + name + "s", Get: commands + ".get", Put: commands + ".put",
-		Remove: commands + ".delete", Effect: effect,
-	}
-}
+var resources = sync.OnceValue(func() []Resource { return table[[]Resource](resourceTable) })
 
 // ResourceNamed returns the resource of a name. It panics if there is none, since that is
 // a mistake in the program.
 func ResourceNamed(name string) Resource {
-	for _, r := range resources {
+	for _, r := range resources() {
 		if r.Name == name {
 			return r
 		}
@@ -50,7 +35,7 @@ func ResourceNamed(name string) Resource {
 
 // ResourceOf returns the resource whose commands have a prefix, an empty one if there is none.
 func ResourceOf(commands string) (found Resource) {
-	for _, r := range resources {
+	for _, r := range resources() {
 		if r.Get == commands+".get" {
 			found = r
 		}

@@ -44,9 +44,10 @@ type Run struct {
 
 	Kept Kept // what steps have done once; nil: further attempts know nothing of this one
 
+	Exited bool // a step has ended the run with its output
+
 	user    User
-	bound   *User // nobody in this run may do what this user may not; nil: there is no such bound
-	exited  bool
+	bound   *User     // nobody in this run may do what this user may not; nil: there is no such bound
 	sent    []uint64  // see NoteSent
 	http    *Exchange // of the current step
 	targets *targets
@@ -70,12 +71,6 @@ func (r *Run) Bind(owner User) { r.bound = &owner }
 // Confine keeps the user that the run has now within the scopes of its owner. Users that it
 // switches to have their own.
 func (r *Run) Confine(owner User) { r.user = r.user.WithinScopes(owner) }
-
-// Exit ends the run with the output of this step.
-func (r *Run) Exit() { r.exited = true }
-
-// Exited reports whether a step has ended the run.
-func (r *Run) Exited() bool { return r.exited }
 
 type runKey struct{}
 

@@ -12,7 +12,16 @@ import (
 
 // Commands returns the commands about alerts.
 func Commands(w *Alerts) []command.Command {
-	return []command.Command{getCommand(w), muteCommand(w), putCommand(w), rulesCommand(w)}
+	return []command.Command{
+		command.New("alert.get", "Show alerts, newest first: what is wrong now, and what was in the last 30 days.",
+			w.get, command.ReadOnly, command.Listed),
+		command.New("alert.mute", "Send nothing of an alert for a while, neither that it is raised nor that it is "+
+			"resolved. If it is raised meanwhile and still open afterwards, that is sent then.", w.mute),
+		command.New("alert.put", "Say when alerts of a kind are raised. The most exact rule for a subject counts, "+
+			"alone; one that says nothing but its kind and subject is deleted.", w.put),
+		command.New("alert.rules", "List the rules by which alerts are raised, and what holds where there is none.",
+			w.rules, command.ReadOnly, command.Listed),
+	}
 }
 
 type getParams struct {
@@ -24,16 +33,13 @@ type getParams struct {
 
 const defaultLimit = 100
 
-func getCommand(w *Alerts) command.Command {
-	return command.New("alert.get", "Show alerts, newest first: what is wrong now, and what was in the last 30 days.",
-		func(ctx context.Context, p getParams) (sluice.List[sluice.Alert], error) {
-			cover := sluice.CoverFrom(ctx)
-			found := w.find(func(a *sluice.Alert) bool {
-				return cover.Alert(a.Kind, a.Subject) && (p.Open == nil || *p.Open == a.Open()) &&
-					(p.Kind == "" || p.Kind == a.Kind) && (a.Open() || !a.Until.Before(p.From))
-			})
-			return sluice.List[sluice.Alert]{Items: found[:min(len(found), cmp.Or(p.Limit, defaultLimit))]}, nil
-		}, command.ReadOnly, command.Listed)
+func (w *Alerts) get(ctx context.Context, p getParams) (sluice.List[sluice.Alert], error) {
+	cover := sluice.CoverFrom(ctx)
+	found := w.find(func(a *sluice.Alert) bool {
+		return cover.Alert(a.Kind, a.Subject) && (p.Open == nil || *p.Open == a.Open()) &&
+			(p.Kind == "" || p.Kind == a.Kind) && (a.Open() || !a.Until.Before(p.From))
+	})
+	return sluice.List[sluice.Alert]{Items: found[:min(len(found), cmp.Or(p.Limit, defaultLimit))]}, nil
 }
 
 type muteParams struct {
@@ -41,27 +47,23 @@ type muteParams struct {
 	For *time.Duration `json:"for" required:"true" max:"720h" audit:"yes" doc:"How long, such as 1h; 0s ends it."`
 }
 
-func muteCommand(w *Alerts) command.Command {
-	return command.New("alert.mute", "Send nothing of an alert for a while, neither that it is raised nor that it is "+
-		"resolved. If it is raised meanwhile and still open afterwards, that is sent then.",
-		func(ctx context.Context, p muteParams) (sluice.Alert, error) {
-			unknown := sluice.CodeAlertUnknown.Errorf(
-				"There is no alert with that id; alert.get lists those there are.").About("id")
-			after, err := sluice.Edit(ctx, w.Records, p.ID, unknown, func(a *sluice.AlertRecord) error {
-				if !sluice.CoverFrom(ctx).Alert(a.Kind, a.Subject) {
-					return unknown
-				}
-				a.MutedUntil = time.Time{}
-				if *p.For > 0 {
-					a.MutedUntil = w.Now().UTC().Add(*p.For).Truncate(time.Millisecond)
-				}
-				return nil
-			})
-			if err != nil {
-				return sluice.Alert{}, err
-			}
-			return w.view(after.Alert), nil
-		})
+func (w *Alerts) mute(ctx context.Context, p muteParams) (sluice.Alert, error) {
+	unknown := sluice.CodeAlertUnknown.Errorf(
+		"There is no alert with that id; alert.get lists those there are.").About("id")
+	after, err := sluice.Edit(ctx, w.Records, p.ID, unknown, func(a *sluice.AlertRecord) error {
+		if !sluice.CoverFrom(ctx).Alert(a.Kind, a.Subject) {
+			return unknown
+		}
+		a.MutedUntil = time.Time{}
+		if *p.For > 0 {
+			a.MutedUntil = w.Now().UTC().Add(*p.For).Truncate(time.Millisecond)
+		}
+		return nil
+	})
+	if err != nil {
+		return sluice.Alert{}, err
+	}
+	return w.view(after.Alert), nil
 }
 
 // Open returns the open alerts, those that began last first.

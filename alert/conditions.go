@@ -38,7 +38,7 @@ func (f *Facts) Conditions(now time.Time) (all []Condition) {
 	}
 	for _, q := range f.Stats.Work {
 		if q.Late {
-			c := warning(sluice.AlertBacklog, q.Pipeline, time.Time{}, fmt.Sprintf("nobody has done the work in the "+
+			c := warning(sluice.AlertBacklog, q.Pipeline, fmt.Sprintf("nobody has done the work in the "+
 				"queue %s that came at %s, and more than half of its time is over", q.Queue, clock(*q.Oldest, now)))
 			c.amount = q.Waiting + q.Taken
 			c.Many = wording.Plural(c.amount, "item waits", "items wait")
@@ -50,7 +50,7 @@ func (f *Facts) Conditions(now time.Time) (all []Condition) {
 	}
 	for _, run := range f.Asked {
 		if run.IsBroken() {
-			all = append(all, warning(sluice.AlertSubscription, run.EventKey, time.Time{}, run.Message))
+			all = append(all, warning(sluice.AlertSubscription, run.EventKey, run.Message))
 		}
 	}
 	quarantined := map[string][]sluice.QuarantinedCall{}
@@ -58,13 +58,13 @@ func (f *Facts) Conditions(now time.Time) (all []Condition) {
 		quarantined[c.EventKey] = append(quarantined[c.EventKey], c)
 	}
 	for eventKey, calls := range quarantined {
-		c := warning(sluice.AlertQuarantine, eventKey, time.Time{}, refusal(calls[0]))
+		c := warning(sluice.AlertQuarantine, eventKey, refusal(calls[0]))
 		c.amount = len(calls)
 		c.Many = wording.Plural(c.amount, "call", "calls") + " in the last 5 minutes"
 		all = append(all, c)
 	}
 	if free := f.Stats.FreeDisk; free >= 0 && free < 2*f.MinFreeDisk {
-		all = append(all, warning(sluice.AlertDisk, f.Host, time.Time{}, fmt.Sprintf("%d MiB are free on the volume "+
+		all = append(all, warning(sluice.AlertDisk, f.Host, fmt.Sprintf("%d MiB are free on the volume "+
 			"of the data folder; below %d MiB calls are refused", free>>20, f.MinFreeDisk>>20)))
 	}
 	for _, about := range []struct {
@@ -99,17 +99,17 @@ func (f *Facts) ofPipeline(p sluice.PipelineStats, now time.Time) (all []Conditi
 		waiting = wording.Plural(p.Waiting, "event waits", "events wait")
 	}
 	if p.Failing != nil {
-		c := warning(sluice.AlertPipelineFailing, p.Pipeline, *p.Failing, p.Cause)
-		c.Many = waiting
+		c := warning(sluice.AlertPipelineFailing, p.Pipeline, p.Cause)
+		c.Many, c.Since = waiting, *p.Failing
 		all = append(all, c)
 	}
 	if p.DeadLetters > 0 {
-		c := warning(sluice.AlertDeadLetters, p.Pipeline, time.Time{}, p.Cause)
+		c := warning(sluice.AlertDeadLetters, p.Pipeline, p.Cause)
 		c.Many, c.amount = wording.Plural(p.DeadLetters, "dead letter", "dead letters"), int(p.DeadLetters)
 		all = append(all, c)
 	}
 	if p.Unbegun != nil && now.Sub(*p.Unbegun) > begunWithin && !f.Paused[p.Pipeline] {
-		c := warning(sluice.AlertBacklog, p.Pipeline, time.Time{},
+		c := warning(sluice.AlertBacklog, p.Pipeline,
 			"the oldest event that was not begun came at "+clock(*p.Unbegun, now))
 		c.Many, c.amount = waiting, int(p.Waiting)
 		all = append(all, c)
@@ -118,8 +118,8 @@ func (f *Facts) ofPipeline(p sluice.PipelineStats, now time.Time) (all []Conditi
 }
 
 // warning returns a condition that is no emergency.
-func warning(kind sluice.AlertKind, subject string, since time.Time, cause string) Condition {
-	return Condition{Kind: kind, Subject: subject, Severity: sluice.SeverityWarning, Cause: cause, Since: since}
+func warning(kind sluice.AlertKind, subject, cause string) Condition {
+	return Condition{Kind: kind, Subject: subject, Severity: sluice.SeverityWarning, Cause: cause}
 }
 
 const (
@@ -143,7 +143,9 @@ func (s Silence) condition() Condition {
 	if !s.Last.IsZero() {
 		cause = "the last call was accepted on " + s.Last.UTC().Format(dayAndClock) + ", longer ago than expected"
 	}
-	return warning(sluice.AlertSilence, s.EventKey, s.Since, cause)
+	c := warning(sluice.AlertSilence, s.EventKey, cause)
+	c.Since = s.Since
+	return c
 }
 
 // A Listener finds the webhooks that nothing is heard of. It is not for concurrent use.

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"sluice"
-	"sluice/command"
 )
 
 type putParams struct {
@@ -25,29 +24,25 @@ const shortestAfter = 10 * time.Second
 
 var validSubject = regexp.MustCompile(`^[A-Za-z0-9._-]{0,200}\*?$`)
 
-func putCommand(w *Alerts) command.Command {
-	return command.New("alert.put", "Say when alerts of a kind are raised. The most exact rule for a subject counts, "+
-		"alone; one that says nothing but its kind and subject is deleted.",
-		func(ctx context.Context, p putParams) (sluice.AlertRule, error) {
-			rule := sluice.AlertRule{
-				Kind: p.Kind, Subject: cmp.Or(p.Subject, "*"), AtLeast: p.AtLeast, Off: p.Off,
-			}
-			if p.After != nil {
-				rule.After = sluice.Period(*p.After)
-			}
-			if err := check(&rule, p.After != nil); err != nil {
-				return rule, err
-			}
-			if !sluice.CoverFrom(ctx).Alert(rule.Kind, rule.Subject) {
-				return rule, sluice.NotCovered("alert.put", rule.Subject).About("subject")
-			}
-			key := string(p.Kind) + " " + rule.Subject
-			if p.After == nil && p.AtLeast == "" && !p.Off {
-				return w.usual(rule.Kind, rule.Subject), sluice.Remove(ctx, w.Rules, key)
-			}
-			rule.After = cmp.Or(rule.After, sluice.Period(w.After))
-			return rule, sluice.Put(ctx, w.Rules, key, &rule)
-		})
+func (w *Alerts) put(ctx context.Context, p putParams) (sluice.AlertRule, error) {
+	rule := sluice.AlertRule{
+		Kind: p.Kind, Subject: cmp.Or(p.Subject, "*"), AtLeast: p.AtLeast, Off: p.Off,
+	}
+	if p.After != nil {
+		rule.After = sluice.Period(*p.After)
+	}
+	if err := check(&rule, p.After != nil); err != nil {
+		return rule, err
+	}
+	if !sluice.CoverFrom(ctx).Alert(rule.Kind, rule.Subject) {
+		return rule, sluice.NotCovered("alert.put", rule.Subject).About("subject")
+	}
+	key := string(p.Kind) + " " + rule.Subject
+	if p.After == nil && p.AtLeast == "" && !p.Off {
+		return w.usual(rule.Kind, rule.Subject), sluice.Remove(ctx, w.Rules, key)
+	}
+	rule.After = cmp.Or(rule.After, sluice.Period(w.After))
+	return rule, sluice.Put(ctx, w.Rules, key, &rule)
 }
 
 // check refuses a rule that means nothing.
@@ -66,28 +61,25 @@ func check(r *sluice.AlertRule, hasAfter bool) error {
 	return nil
 }
 
-func rulesCommand(w *Alerts) command.Command {
-	return command.New("alert.rules", "List the rules by which alerts are raised, and what holds where there is none.",
-		func(ctx context.Context, _ struct{}) (sluice.List[sluice.AlertRule], error) {
-			cover := sluice.CoverFrom(ctx)
-			all := []sluice.AlertRule{}
-			for _, r := range w.Rules.All() {
-				all = append(all, *r)
-			}
-			for _, kind := range sluice.AlertKind("").Enum() {
-				if r := w.rule(sluice.AlertKind(kind), "*"); r.Default {
-					all = append(all, r)
-				}
-			}
-			all = slices.DeleteFunc(all, func(r sluice.AlertRule) bool {
-				ofAll := r.Subject == "*" && !ofServer(r.Kind)
-				return !ofAll && !cover.Alert(r.Kind, r.Subject)
-			})
-			slices.SortStableFunc(all, func(a, b sluice.AlertRule) int {
-				return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Subject, b.Subject))
-			})
-			return sluice.List[sluice.AlertRule]{Items: all}, nil
-		}, command.ReadOnly, command.Listed)
+func (w *Alerts) rules(ctx context.Context, _ struct{}) (sluice.List[sluice.AlertRule], error) {
+	cover := sluice.CoverFrom(ctx)
+	all := []sluice.AlertRule{}
+	for _, r := range w.Rules.All() {
+		all = append(all, *r)
+	}
+	for _, kind := range sluice.AlertKind("").Enum() {
+		if r := w.rule(sluice.AlertKind(kind), "*"); r.Default {
+			all = append(all, r)
+		}
+	}
+	all = slices.DeleteFunc(all, func(r sluice.AlertRule) bool {
+		ofAll := r.Subject == "*" && !ofServer(r.Kind)
+		return !ofAll && !cover.Alert(r.Kind, r.Subject)
+	})
+	slices.SortStableFunc(all, func(a, b sluice.AlertRule) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Subject, b.Subject))
+	})
+	return sluice.List[sluice.AlertRule]{Items: all}, nil
 }
 
 // usual returns what holds where there is no rule.

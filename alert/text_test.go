@@ -58,7 +58,7 @@ func TestMessages(t *testing.T) {
 		},
 		sluice.AlertClosed: {"No calls were taken for 2s.", "Calls are taken again."},
 	}
-	conditions := append(facts.Conditions(now), warning(sluice.AlertClosed, "", since, "No calls were taken for 2s."))
+	conditions := append(facts.Conditions(now), warning(sluice.AlertClosed, "", "No calls were taken for 2s."))
 	for _, c := range conditions {
 		over := allClear(sluice.Alert{Kind: c.Kind, Title: c.Kind.Words(c.Subject).Over, Cause: c.Cause, Since: since, Until: now}, now)
 		if got := [2]string{c.message(since, now), over}; got != want[c.Kind] {

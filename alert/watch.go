@@ -68,9 +68,6 @@ func New(o Options) *Alerts {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Quiet == nil {
-		o.Quiet = func() bool { return false }
-	}
 	o.After = cmp.Or(o.After, raisedAfter)
 	return &Alerts{Options: o, recent: recentFigures{}}
 }

@@ -55,7 +55,7 @@ func open(t *testing.T) *house {
 // server returns the alerts of another process, or of another server.
 func (h *house) server() *alert.Alerts {
 	return alert.New(alert.Options{
-		Records: h.engine.Alerts, Rules: h.engine.AlertRules, PublicURL: "https://hooks.example", Hours: func(int) []sluice.Minute { return h.hours }, Events: h.engine.Events, Namespace: "test", Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return h.now },
+		Records: h.engine.Alerts, Rules: h.engine.AlertRules, PublicURL: "https://hooks.example", Hours: func(int) []sluice.Minute { return h.hours }, Events: h.engine.Events, Namespace: "test", Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return h.now }, Quiet: func() bool { return false },
 		Conditions: func(context.Context, time.Time) ([]alert.Condition, error) { return h.holds, h.failed },
 	})
 }

@@ -37,10 +37,7 @@ func refusal(a Answer) *sluice.Error {
 	message := cmp.Or(oauth.Description, p.Detail,
 		"The server answered "+strconv.Itoa(a.Status)+" "+http.StatusText(a.Status)+"; is there a sluice at this URL?")
 	return (&sluice.Error{Kind: kind, Code: code, Message: message}).WithStatus(a.Status).About(p.Parameter).
-		InCall(p.TraceID).
-		At(sluice.Position{
-			Line: p.Line, Column: p.Column, Snippet: p.Snippet, Step: p.Step,
-		}).After(wait).Detailed(p.Errors)
+		InCall(p.TraceID).At(p.Position).After(wait).Detailed(p.Errors)
 }
 
 // elsewhere is the error for a redirect, such as a proxy's to HTTPS. It names the

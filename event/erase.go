@@ -22,42 +22,37 @@ type eraseParams struct {
 	DryRun   bool      `json:"dryRun" audit:"yes" doc:"Erases nothing: items lists the calls that would be."`
 }
 
-func eraseCommand(o Options) command.Command {
-	return command.New(sluice.EraseCommand, "Erase calls: payload, headers and results are gone from all that is "+
-		"stored, and overwritten on disk. That there was a call remains. Their replays, and copies from the "+
-		"quarantine, go with them.",
-		func(ctx context.Context, p eraseParams) (done sluice.Erased, err error) {
-			calls, err := p.find(ctx, o)
-			if err != nil {
-				return done, err
-			}
-			done.Items = []sluice.BulkItem{}
-			for _, c := range calls {
-				if !p.Force && c.WaitsFor("") {
-					return sluice.Erased{}, sluice.CodeEventWaits.Errorf("The event of %s still runs, or "+
-						"waits; with force=true it is erased all the same.", c.TraceID)
-				}
-				if len(done.Items) < maxListed {
-					done.Items = append(done.Items, sluice.BulkItem{TraceID: c.TraceID, ID: c.Quarantine})
-				}
-			}
-			if p.DryRun {
-				return done, nil
-			}
-			err = o.Erasures.Erase(ctx, calls)
-			for _, c := range calls {
-				o.Note(ctx, sluice.AuditEntry{
-					Command: sluice.EraseCommand, Target: c.TraceID, Outcome: sluice.AuditAllowed,
-				})
-			}
-			if err != nil {
-				return sluice.Erased{},
-					sluice.AsError(err).Saying("Not everything is gone yet. What was noted goes on " +
-						"by itself; event.erasures shows what is done. " + sluice.AsError(err).Message)
-			}
-			done.Erased = len(calls)
-			return done, nil
+func (o Options) erase(ctx context.Context, p eraseParams) (done sluice.Erased, err error) {
+	calls, err := p.find(ctx, o)
+	if err != nil {
+		return done, err
+	}
+	done.Items = []sluice.BulkItem{}
+	for _, c := range calls {
+		if !p.Force && c.WaitsFor("") {
+			return sluice.Erased{}, sluice.CodeEventWaits.Errorf("The event of %s still runs, or "+
+				"waits; with force=true it is erased all the same.", c.TraceID)
+		}
+		if len(done.Items) < maxListed {
+			done.Items = append(done.Items, sluice.BulkItem{TraceID: c.TraceID, ID: c.Quarantine})
+		}
+	}
+	if p.DryRun {
+		return done, nil
+	}
+	err = o.Erasures.Erase(ctx, calls)
+	for _, c := range calls {
+		o.Note(ctx, sluice.AuditEntry{
+			Command: sluice.EraseCommand, Target: c.TraceID, Outcome: sluice.AuditAllowed,
 		})
+	}
+	if err != nil {
+		return sluice.Erased{},
+			sluice.AsError(err).Saying("Not everything is gone yet. What was noted goes on " +
+				"by itself; event.erasures shows what is done. " + sluice.AsError(err).Message)
+	}
+	done.Erased = len(calls)
+	return done, nil
 }
 
 type erasuresParams struct {
@@ -65,12 +60,9 @@ type erasuresParams struct {
 	After string `json:"after" doc:"List only those whose trace id comes after this one."`
 }
 
-func erasuresCommand(o Options) command.Command {
-	return command.New("event.erasures", "List what was erased, by trace id, for sluice restore --erasures.",
-		func(_ context.Context, p erasuresParams) (any, error) {
-			traceID := func(e sluice.Erasure) string { return e.TraceID }
-			whole := func(e sluice.Erasure) sluice.Erasure { return e }
-			return command.PageOf(o.Erasures.List(), traceID, whole, command.Filter{After: p.After, Limit: p.Limit}),
-				nil
-		}, command.ReadOnly, command.Global, command.Answers([]sluice.Erasure{}))
+func (o Options) erasures(_ context.Context, p erasuresParams) (any, error) {
+	traceID := func(e sluice.Erasure) string { return e.TraceID }
+	whole := func(e sluice.Erasure) sluice.Erasure { return e }
+	return command.PageOf(o.Erasures.List(), traceID, whole, command.Filter{After: p.After, Limit: p.Limit}),
+		nil
 }

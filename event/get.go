@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"sluice"
-	"sluice/command"
 )
 
 // Bounds on one read of the stored events. A long wait is made of short ones, so that
@@ -29,49 +28,43 @@ type getParams struct {
 // A page is some events, as they are stored.
 type page = sluice.List[json.RawMessage]
 
-func getCommand(o Options) command.Command {
-	return command.New("event.get", "Read stored events in the order in which they came, page by page. Needs the "+
-		"permission trace.payload, too, since events show what callers have sent.",
-		func(ctx context.Context, p getParams) (page, error) {
-			if !sluice.UserFrom(ctx).May(sluice.MaySeePayload) {
-				return page{}, sluice.NotPermitted(sluice.MaySeePayload)
-			}
-			if !sluice.ValidPattern(p.EventKey) {
-				return page{}, sluice.InvalidParameter("eventKey", "The parameter eventKey must be %s; * stands for "+
-					"one group, # at the end for any number of groups.", sluice.KeyRule)
-			}
-			if err := sluice.CheckType(p.Type); err != nil {
-				return page{}, err
-			}
-			q := sluice.EventQuery{
-				Pattern: p.EventKey, Type: p.Type, After: p.After, Limit: cmp.Or(p.Limit, defaultEvents),
-				Cover: sluice.CoverFrom(ctx).And(sluice.UserFrom(ctx).Cover(sluice.MaySeePayload)),
-			}
-			left := time.Duration(0)
-			if p.Wait != nil {
-				left = min(*p.Wait, maxWait)
-			}
-			found, err := readOn(ctx, o.Log, q, left, o.Stopping)
-			for i, item := range found.Items {
-				found.Items[i] = sluice.CoverFrom(ctx).HideInternalsJSON(item)
-			}
-			if len(found.Items) > 0 {
-				o.Seen(ctx, "event.get", p.EventKey)
-			}
-			return found, err
-		}, command.ReadOnly)
+func (o Options) get(ctx context.Context, p getParams) (page, error) {
+	if !sluice.UserFrom(ctx).May(sluice.MaySeePayload) {
+		return page{}, sluice.NotPermitted(sluice.MaySeePayload)
+	}
+	if !sluice.ValidPattern(p.EventKey) {
+		return page{}, sluice.InvalidParameter("eventKey", "The parameter eventKey must be %s; * stands for "+
+			"one group, # at the end for any number of groups.", sluice.KeyRule)
+	}
+	if err := sluice.CheckType(p.Type); err != nil {
+		return page{}, err
+	}
+	q := sluice.EventQuery{
+		Pattern: p.EventKey, Type: p.Type, After: p.After, Limit: cmp.Or(p.Limit, defaultEvents),
+		Cover: sluice.CoverFrom(ctx).And(sluice.UserFrom(ctx).Cover(sluice.MaySeePayload)),
+	}
+	left := time.Duration(0)
+	if p.Wait != nil {
+		left = min(*p.Wait, maxWait)
+	}
+	found, err := o.readOn(ctx, q, left)
+	for i, item := range found.Items {
+		found.Items[i] = sluice.CoverFrom(ctx).HideInternalsJSON(item)
+	}
+	if len(found.Items) > 0 {
+		o.Seen(ctx, "event.get", p.EventKey)
+	}
+	return found, err
 }
 
 // readOn reads until there is an event, the time is up, or the caller or the
 // server stops.
-func readOn(
-	ctx context.Context, log sluice.EventLog, q sluice.EventQuery, left time.Duration, stopping <-chan struct{},
-) (page, error) {
+func (o Options) readOn(ctx context.Context, q sluice.EventQuery, left time.Duration) (page, error) {
 	found := page{Items: []json.RawMessage{}}
 	end := time.Now().Add(left)
 	for {
 		q.Wait = min(max(0, time.Until(end)), waitSlice)
-		items, next, err := log.After(ctx, q)
+		items, next, err := o.Stored.After(ctx, q)
 		if err != nil {
 			return found, err
 		}
@@ -82,7 +75,7 @@ func readOn(
 		}
 		over := !time.Now().Before(end) || ctx.Err() != nil
 		select {
-		case <-stopping:
+		case <-o.Stopping:
 			over = true
 		default:
 		}

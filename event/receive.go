@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"sluice"
-	"sluice/command"
 	"sluice/value"
 )
 
@@ -18,37 +17,31 @@ type receiveParams struct {
 	Timeout  *time.Duration `json:"timeout" doc:"How long to wait for the next event, such as 30s; without it the newest stored event counts."`
 }
 
-func receiveCommand(o Options) command.Command {
-	return command.New(sluice.ReceiveCommand, "Get an event: the one that started the run if it has that key, "+
-		"otherwise the newest stored one, or the next one if a timeout is given; null if there is none. The "+
-		"permission to read is not enough, since events show what callers have sent: it takes event.receive itself, "+
-		"or trace.payload. For an event that did not start the run, the pipeline's owner needs one of them, too.",
-		func(ctx context.Context, p receiveParams) (any, error) {
-			user := sluice.UserFrom(ctx)
-			if !user.May(sluice.ReceiveCommand) && !user.May(sluice.MaySeePayload) {
-				return nil, sluice.NotPermitted(sluice.MaySeePayload)
-			}
-			if err := checkKey("eventKey", p.EventKey); err != nil {
-				return nil, err
-			}
-			covered := user.MayReceive(p.EventKey)
-			if run := sluice.RunFrom(ctx); run != nil {
-				if run.Event != nil && run.Event["eventKey"] == p.EventKey {
-					return run.Event, nil
-				}
-				owner, err := ownerMayReceive(ctx, run)
-				if err != nil {
-					return nil, err
-				}
-				covered = covered && owner.MayReceive(p.EventKey)
-			}
-			found, err := receive(ctx, o.Stored, p, covered)
-			if found == nil || err != nil {
-				return nil, err
-			}
-			o.Seen(ctx, sluice.ReceiveCommand, p.EventKey)
-			return value.Decode(sluice.CoverFrom(ctx).HideInternalsJSON(found))
-		}, command.ReadOnly)
+func (o Options) receive(ctx context.Context, p receiveParams) (any, error) {
+	user := sluice.UserFrom(ctx)
+	if !user.May(sluice.ReceiveCommand) && !user.May(sluice.MaySeePayload) {
+		return nil, sluice.NotPermitted(sluice.MaySeePayload)
+	}
+	if err := checkKey("eventKey", p.EventKey); err != nil {
+		return nil, err
+	}
+	covered := user.MayReceive(p.EventKey)
+	if run := sluice.RunFrom(ctx); run != nil {
+		if run.Event != nil && run.Event["eventKey"] == p.EventKey {
+			return run.Event, nil
+		}
+		owner, err := ownerMayReceive(ctx, run)
+		if err != nil {
+			return nil, err
+		}
+		covered = covered && owner.MayReceive(p.EventKey)
+	}
+	found, err := o.find(ctx, p, covered)
+	if found == nil || err != nil {
+		return nil, err
+	}
+	o.Seen(ctx, sluice.ReceiveCommand, p.EventKey)
+	return value.Decode(sluice.CoverFrom(ctx).HideInternalsJSON(found))
 }
 
 // ownerMayReceive refuses a run events that did not start it, unless the pipeline's owner
@@ -65,13 +58,13 @@ func ownerMayReceive(ctx context.Context, run *sluice.Run) (sluice.User, error) 
 	return owner, nil
 }
 
-// receive gets an event. Those that are not covered never come.
-func receive(ctx context.Context, stored sluice.StoredEvents, p receiveParams, covered bool) (json.RawMessage, error) {
+// find gets an event. Those that are not covered never come.
+func (o Options) find(ctx context.Context, p receiveParams, covered bool) (json.RawMessage, error) {
 	if p.Timeout == nil {
 		if !covered {
 			return nil, nil
 		}
-		return stored.Newest(ctx, p.EventKey)
+		return o.Stored.Newest(ctx, p.EventKey)
 	}
 	ctx, cancel := context.WithTimeout(ctx, min(*p.Timeout, maxTimeout))
 	defer cancel()
@@ -79,5 +72,5 @@ func receive(ctx context.Context, stored sluice.StoredEvents, p receiveParams, c
 		<-ctx.Done()
 		return nil, nil
 	}
-	return stored.Next(ctx, p.EventKey)
+	return o.Stored.Next(ctx, p.EventKey)
 }

@@ -9,7 +9,6 @@ import (
 	"golang.org/x/time/rate"
 
 	"sluice"
-	"sluice/command"
 )
 
 const (
@@ -42,33 +41,30 @@ type replay struct {
 	Options
 }
 
-func replayCommand(o Options) command.Command {
-	return command.New("event.replay", "Send stored events again, oldest first, under new trace ids.",
-		func(ctx context.Context, params replayParams) (done sluice.Replays, err error) {
-			p := replay{params, o}
-			old, next, err := p.find(ctx)
-			if err != nil {
-				return done, err
-			}
-			done.Items, done.Next = []sluice.BulkItem{}, next
-			if p.DryRun {
-				done.Selected = len(old)
-				for _, c := range old[:min(len(old), maxListed)] {
-					done.Items = append(done.Items, sluice.BulkItem{TraceID: c.TraceID})
-				}
-				return done, nil
-			}
-			if len(p.TraceID) > 0 && slices.ContainsFunc(old, func(c sluice.Call) bool { return c.Erased }) {
-				return sluice.Replays{}, sluice.CodeEventGone.Errorf(
-					"This call was erased, so there is nothing to send again.")
-			}
-			err = p.sendAll(ctx, old, &done)
-			if err == nil && done.Replayed == 0 && p.Limit == 0 {
-				err = sluice.CodeEventUnknown.Errorf(
-					"No stored event matches; trace.get finds those there are.")
-			}
-			return done, err
-		}, command.Missing(func(_ context.Context, _, name string) error { return sluice.NoListener(name) }))
+func (o Options) replay(ctx context.Context, params replayParams) (done sluice.Replays, err error) {
+	p := replay{params, o}
+	old, next, err := p.find(ctx)
+	if err != nil {
+		return done, err
+	}
+	done.Items, done.Next = []sluice.BulkItem{}, next
+	if p.DryRun {
+		done.Selected = len(old)
+		for _, c := range old[:min(len(old), maxListed)] {
+			done.Items = append(done.Items, sluice.BulkItem{TraceID: c.TraceID})
+		}
+		return done, nil
+	}
+	if len(p.TraceID) > 0 && slices.ContainsFunc(old, func(c sluice.Call) bool { return c.Erased }) {
+		return sluice.Replays{}, sluice.CodeEventGone.Errorf(
+			"This call was erased, so there is nothing to send again.")
+	}
+	err = p.sendAll(ctx, old, &done)
+	if err == nil && done.Replayed == 0 && p.Limit == 0 {
+		err = sluice.CodeEventUnknown.Errorf(
+			"No stored event matches; trace.get finds those there are.")
+	}
+	return done, err
 }
 
 // sendAll sends events again, at the given rate.

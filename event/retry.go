@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"sluice"
-	"sluice/command"
 )
 
 type retryParams struct {
@@ -16,17 +15,13 @@ type retryParams struct {
 	DryRun   bool   `json:"dryRun" audit:"yes" doc:"Only says how many there are."`
 }
 
-func retryCommand(waiting sluice.WaitingEvents) command.Command {
-	return command.New("event.retry",
-		"Try events now that wait for another attempt. It counts as an attempt like any other.",
-		func(ctx context.Context, p retryParams) (sluice.Retries, error) {
-			since, err := sluice.Since(time.Time{}, p.Since)
-			if err != nil {
-				return sluice.Retries{}, err
-			}
-			return sluice.Retries{Retried: waiting.Retry(sluice.RetryQuery{
-				Pipeline: p.Pipeline, TraceID: p.TraceID, Code: p.Code, Since: since, DryRun: p.DryRun,
-				Cover: sluice.CoverFrom(ctx),
-			})}, nil
-		})
+func (o Options) retry(ctx context.Context, p retryParams) (sluice.Retries, error) {
+	since, err := sluice.Since(time.Time{}, p.Since)
+	if err != nil {
+		return sluice.Retries{}, err
+	}
+	return sluice.Retries{Retried: o.Waiting.Retry(sluice.RetryQuery{
+		Pipeline: p.Pipeline, TraceID: p.TraceID, Code: p.Code, Since: since, DryRun: p.DryRun,
+		Cover: sluice.CoverFrom(ctx),
+	})}, nil
 }

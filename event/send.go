@@ -96,11 +96,8 @@ type sent struct {
 	Duplicate bool      `json:"duplicate,omitempty" doc:"It was sent before with the same delivery id."`
 }
 
-func sendCommand(events sluice.Events, namespace string) command.Command {
-	return command.New("event.send", "Send an event: pipelines that listen to its key are started.",
-		func(ctx context.Context, p sendParams) (sent, error) {
-			return send(ctx, events, sluice.Event{EventKey: p.EventKey, Namespace: namespace}, p.Payload, p.sending)
-		}, sends("eventKey"))
+func (o Options) sendEvent(ctx context.Context, p sendParams) (sent, error) {
+	return o.send(ctx, sluice.Event{EventKey: p.EventKey}, p.Payload, p.sending)
 }
 
 type messageSendParams struct {
@@ -109,22 +106,17 @@ type messageSendParams struct {
 	sending
 }
 
-func messageSendCommand(events sluice.Events, namespace string) command.Command {
-	return command.New("message.send", "Send a message: pipelines that receive messages of its key are started.",
-		func(ctx context.Context, p messageSendParams) (sent, error) {
-			e := sluice.Event{Key: p.Key, Namespace: namespace}
-			if key, isEvent := strings.CutPrefix(p.Key, sluice.EventPrefix); isEvent {
-				e.Key, e.EventKey = "", key
-			}
-			return send(ctx, events, e, p.Payload, p.sending)
-		}, sends("key"))
+func (o Options) sendMessage(ctx context.Context, p messageSendParams) (sent, error) {
+	e := sluice.Event{Key: p.Key}
+	if key, isEvent := strings.CutPrefix(p.Key, sluice.EventPrefix); isEvent {
+		e.Key, e.EventKey = "", key
+	}
+	return o.send(ctx, e, p.Payload, p.sending)
 }
 
 // send stores an event that carries a value. The event has the trace id of the sending run: one
 // search finds everything that came of a call.
-func send(
-	ctx context.Context, events sluice.Events, e sluice.Event, payload any, s sending,
-) (done sent, err error) {
+func (o Options) send(ctx context.Context, e sluice.Event, payload any, s sending) (done sent, err error) {
 	text, err := value.Marshal(payload)
 	if err != nil {
 		return done, err
@@ -139,7 +131,7 @@ func send(
 	if e.Hops, err = sluice.NextHop(ctx); err != nil {
 		return done, err
 	}
-	e.ReceivedAt = time.Now().UTC()
+	e.Namespace, e.ReceivedAt = o.Namespace, time.Now().UTC()
 	e.TraceID = sluice.NewTraceID(sluice.DirectCall, e.ReceivedAt)
 	if run := sluice.RunFrom(ctx); run != nil {
 		e.TraceID = run.TraceID
@@ -152,7 +144,7 @@ func send(
 	e.PayloadType, e.PayloadEncoding = sluice.Raw, sluice.EncodingJSON
 	e.ContentType = "application/json"
 	e.RemoteAddr = sluice.UserFrom(ctx).Address
-	result, err := events.Accept(ctx, &e, 0)
+	result, err := o.Events.Accept(ctx, &e, 0)
 	if err != nil {
 		return done, err
 	}

@@ -73,7 +73,7 @@ func (c *compiler) secret(node *ast.CallNode) eval {
 		return c.mistake(node, "secret needs its name in quotes, not computed.")
 	}
 	c.compile(literal)
-	c.Varies = true
+	c.varies = true
 	c.Secrets = append(c.Secrets, literal.Value)
 	return func(f *frame) any {
 		if f.scope.Secret == nil {

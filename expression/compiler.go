@@ -17,7 +17,9 @@ import (
 // each level.
 type compiler struct {
 	*program
+	*Uses
 	language   *Language
+	varies     bool  // the expression does
 	err        error // the first mistake; after it, nothing more is compiled
 	nodes      int
 	patterns   int // parts of all patterns
@@ -32,9 +34,9 @@ type variable struct {
 	slot int
 }
 
-// compile turns code into a program. Offsets in its errors count from the start of the
+// compile turns code of a template into a program. Offsets in its errors count from the start of the
 // code.
-func (l *Language) compile(source string) (*program, error) {
+func (l *Language) compile(t *Template, source string) (*program, error) {
 	if len(source) > MaxSource {
 		return nil, &SyntaxError{Message: fmt.Sprintf(
 			"The expression has %d bytes, at most %d are allowed; do it in several steps.", len(source), MaxSource)}
@@ -46,10 +48,11 @@ func (l *Language) compile(source string) (*program, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &compiler{program: &program{source: source}, language: l}
-	if c.run = c.compile(tree); !c.Varies {
+	c := &compiler{program: &program{source: source}, Uses: &t.Uses, language: l}
+	if c.run = c.compile(tree); !c.varies {
 		c.trials = append(c.trials, c.run)
 	}
+	t.Varies, t.slots = t.Varies || c.varies, max(t.slots, c.slots)
 	return c.program, c.err
 }
 

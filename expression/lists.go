@@ -107,12 +107,12 @@ func reverse(f *frame, args []any) any {
 func uniq(f *frame, args []any) any {
 	items := args[0].([]any)
 	f.makeObject(len(items))
-	seen := make(map[any]struct{}, len(items))
+	seen := make(map[any]bool, len(items))
 	kept := []any{}
 	for _, item := range items {
 		key := f.identity(item)
-		if _, ok := seen[key]; !ok {
-			seen[key] = struct{}{}
+		if !seen[key] {
+			seen[key] = true
 			kept = append(kept, item)
 		}
 	}

@@ -12,8 +12,6 @@ import (
 
 // program is an expression, ready to run.
 type program struct {
-	Uses
-
 	source string
 	slots  int // how many variables it has
 	run    eval

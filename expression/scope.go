@@ -49,7 +49,7 @@ func (c *compiler) identifier(node *ast.IdentifierNode) eval {
 			return c.mistake(node, "There is no %s yet: this is computed from body alone, before a run begins.",
 				node.Value)
 		}
-		c.Varies = true
+		c.varies = true
 		return func(f *frame) any { return get(f.scope) }
 	}
 	if c.language.isFunction(node.Value) {

@@ -23,40 +23,27 @@ type Uses struct {
 	Varies  bool     // the value depends on what a run sees
 }
 
-// add adds an expression to the template.
-func (t *Template) add(p *program) {
-	t.parts = append(t.parts, fragment{program: p})
-	t.slots = max(t.slots, p.slots)
-	t.Secrets = append(t.Secrets, p.Secrets...)
-	t.Reads = append(t.Reads, p.Reads...)
-	t.Lengths = append(t.Lengths, p.Lengths...)
-	t.Varies = t.Varies || p.Varies
-}
-
-// fragment is literal text, or an expression whose value becomes text.
+// fragment is literal text, or code whose value becomes text.
 type fragment struct {
 	text    string
-	program *program
+	offset  int      // of code, in the parameter's text; literal text has none
+	program *program // of code
 }
 
 // Compile compiles the text of a parameter, with or without expressions in it.
 // Its errors are of type *SyntaxError.
 func (l *Language) Compile(text string) (*Template, error) {
-	found, err := segments(text)
+	parts, err := fragments(text)
 	if err != nil {
 		return nil, err
 	}
-	t := &Template{}
-	for _, s := range found {
-		if !s.isCode {
-			t.parts = append(t.parts, fragment{text: s.text})
-			continue
+	t := &Template{parts: parts}
+	for i := range parts {
+		if code := &parts[i]; code.offset > 0 {
+			if code.program, err = l.compile(t, code.text); err != nil {
+				return nil, shifted(err, code.offset)
+			}
 		}
-		p, err := l.compile(s.text)
-		if err != nil {
-			return nil, shifted(err, s.offset)
-		}
-		t.add(p)
 	}
 	// A block of YAML ends with a line break: a lone expression before it keeps its type.
 	if len(t.parts) == 1 || len(t.parts) == 2 && t.parts[1].text == "\n" {
@@ -93,12 +80,12 @@ func (l *Language) CompileExpression(code string) (*Template, error) {
 		}
 		return nil, &SyntaxError{start, "Only one expression can stand here, without any text around it."}
 	}
-	p, err := l.compile(code)
+	t := &Template{}
+	p, err := l.compile(t, code)
 	if err != nil {
 		return nil, err
 	}
-	t := &Template{alone: p}
-	t.add(p)
+	t.alone, t.parts = p, []fragment{{program: p}}
 	return t, nil
 }
 

@@ -117,7 +117,7 @@ func (r *reading) next(ctx context.Context) (*jetstream.RawStreamMsg, error) {
 // maxLeftOut bounds how long a reading takes that finds nothing: its cursor goes on.
 const maxLeftOut = 1000
 
-// After implements sluice.EventLog.
+// After implements sluice.StoredEvents.
 func (s *Events) After(ctx context.Context, q sluice.EventQuery) (events []json.RawMessage, next string, err error) {
 	if err := s.host.Connected(); err != nil {
 		return nil, "", err

@@ -18,7 +18,7 @@ import (
 	"sluice/jetstream/stream"
 )
 
-// Events implements sluice.Events, sluice.StoredEvents, sluice.EventLog and sluice.Results on
+// Events implements sluice.Events, sluice.StoredEvents and sluice.Results on
 // one stream. To it every event is new: package delivery, which stands before it, finds the
 // repeated ones.
 type Events struct {

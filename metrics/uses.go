@@ -70,13 +70,13 @@ func (u *Uses[T]) put(ctx context.Context, of use, at time.Time) error {
 	if err != nil || u.after(stored, of.part, at) == nil {
 		return err
 	}
-	_, err = u.store.Change(ctx, of.name, func(before *T, _ map[string]*T) (*T, error) {
+	_, err = sluice.Replace(ctx, u.store, of.name, func(before *T) (*T, error) {
 		if after := u.after(before, of.part, at); after != nil {
 			return after, nil
 		}
 		return nil, sluice.ErrUnchanged
 	})
-	return sluice.Changed(err)
+	return err
 }
 
 // after returns a record with a use in it, nil if that is not worth storing.

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"errors"
 
 	"sluice"
 	"sluice/pipeline/source"
@@ -58,15 +57,13 @@ func (r *Runner) unbindUnused(ctx context.Context, pipeline string, b *sluice.Bi
 	if b == nil {
 		return
 	}
-	errLooked := errors.New("looked only")
 	used := false
-	_, err := r.Store.Change(context.WithoutCancel(ctx), pipeline,
-		func(stored *sluice.Pipeline, _ map[string]*sluice.Pipeline) (*sluice.Pipeline, error) {
-			used = stored != nil && sameBinding(stored.Binding, b)
-			return nil, errLooked
-		})
-	switch {
-	case !errors.Is(err, errLooked):
+	look := func(stored *sluice.Pipeline) (*sluice.Pipeline, error) {
+		used = stored != nil && sameBinding(stored.Binding, b)
+		return nil, sluice.ErrUnchanged
+	}
+	switch _, err := sluice.Replace(context.WithoutCancel(ctx), r.Store, pipeline, look); {
+	case err != nil:
 		r.stranded(pipeline, b, err)
 	case !used:
 		r.unbind(ctx, pipeline, b)

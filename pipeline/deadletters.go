@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"sluice"
-	"sluice/command"
 )
 
 // A letterSelection says which dead letters are meant.
@@ -99,32 +98,28 @@ func (r *Runner) drop(ctx context.Context, letter string) (dropped bool, err err
 
 const defaultLetters = 100
 
-func letterGetCommand(r *Runner) command.Command {
-	return command.New("deadletter.get", "List dead letters, newest first: events that a pipeline failed on in all "+
-		"its attempts. With letter, the event itself is shown to users who may see payloads.",
-		func(ctx context.Context, p letterParams) (page sluice.List[sluice.DeadLetter], err error) {
-			page.Items = []sluice.DeadLetter{}
-			q, err := p.query(ctx, defaultLetters)
-			if err != nil {
-				return page, err
-			}
-			page.Next, err = r.eachLetter(ctx, q, func(letter sluice.DeadLetter) error {
-				mayKnow := sluice.UserFrom(ctx).Cover(sluice.MaySeePayload).Event(letter.EventKey)
-				if !mayKnow {
-					letter.CorrelationID = "" // with it the result can be read
-					letter.Error.HideMessage()
-				}
-				if !mayKnow || p.Letter == "" {
-					letter.Event = nil
-				} else {
-					letter.Event = q.Cover.HideInternalsJSON(letter.Event)
-					r.Seen(ctx, "deadletter.get", letter.TraceID)
-				}
-				page.Items = append(page.Items, letter)
-				return nil
-			})
-			return page, err
-		}, command.ReadOnly)
+func (r *Runner) showLetters(ctx context.Context, p letterParams) (page sluice.List[sluice.DeadLetter], err error) {
+	page.Items = []sluice.DeadLetter{}
+	q, err := p.query(ctx, defaultLetters)
+	if err != nil {
+		return page, err
+	}
+	page.Next, err = r.eachLetter(ctx, q, func(letter sluice.DeadLetter) error {
+		mayKnow := sluice.UserFrom(ctx).Cover(sluice.MaySeePayload).Event(letter.EventKey)
+		if !mayKnow {
+			letter.CorrelationID = "" // with it the result can be read
+			letter.Error.HideMessage()
+		}
+		if !mayKnow || p.Letter == "" {
+			letter.Event = nil
+		} else {
+			letter.Event = q.Cover.HideInternalsJSON(letter.Event)
+			r.Seen(ctx, "deadletter.get", letter.TraceID)
+		}
+		page.Items = append(page.Items, letter)
+		return nil
+	})
+	return page, err
 }
 
 type letterGroupsParams struct {
@@ -134,29 +129,25 @@ type letterGroupsParams struct {
 	Since    string    `json:"since" doc:"In place of from: how long ago, such as 30m or 1d."`
 }
 
-func letterGroupsCommand(r *Runner) command.Command {
-	return command.New("deadletter.groups", "Count dead letters by pipeline and error code, the largest group first.",
-		func(ctx context.Context, p letterGroupsParams) (list sluice.List[sluice.DeadLetterGroup], err error) {
-			q := sluice.DeadLetterQuery{Pipeline: p.Pipeline, To: p.To, Cover: sluice.CoverFrom(ctx)}
-			if q.From, err = sluice.Since(p.From, p.Since); err != nil {
-				return list, err
-			}
-			groups, err := r.Letters.Groups(ctx, q)
-			list.Items = append([]sluice.DeadLetterGroup{}, groups...)
-			return list, err
-		}, command.ReadOnly)
+func (r *Runner) groups(
+	ctx context.Context, p letterGroupsParams,
+) (list sluice.List[sluice.DeadLetterGroup], err error) {
+	q := sluice.DeadLetterQuery{Pipeline: p.Pipeline, To: p.To, Cover: sluice.CoverFrom(ctx)}
+	if q.From, err = sluice.Since(p.From, p.Since); err != nil {
+		return list, err
+	}
+	groups, err := r.Letters.Groups(ctx, q)
+	list.Items = append([]sluice.DeadLetterGroup{}, groups...)
+	return list, err
 }
 
-func letterDeleteCommand(r *Runner) command.Command {
-	return command.New("deadletter.delete", "Delete dead letters. Their events can't be replayed any more.",
-		func(ctx context.Context, p letterParams) (done sluice.Deletions, err error) {
-			done.Next, err = r.eachSelected(ctx, p, func(letter sluice.DeadLetter) error {
-				dropped, err := r.drop(ctx, letter.Letter)
-				if dropped {
-					done.Deleted++
-				}
-				return err
-			})
-			return done, err
-		})
+func (r *Runner) deleteLetters(ctx context.Context, p letterParams) (done sluice.Deletions, err error) {
+	done.Next, err = r.eachSelected(ctx, p, func(letter sluice.DeadLetter) error {
+		dropped, err := r.drop(ctx, letter.Letter)
+		if dropped {
+			done.Deleted++
+		}
+		return err
+	})
+	return done, err
 }

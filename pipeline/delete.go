@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"sluice"
-	"sluice/command"
 )
 
 type deleteParams struct {
@@ -13,20 +12,16 @@ type deleteParams struct {
 	IfMatch string `json:"ifMatch" doc:"As pipeline.put has it."`
 }
 
-func deleteCommand(r *Runner) command.Command {
-	return command.Removing("pipeline.delete",
-		"Delete a stored pipeline: events no longer start it, and those that still wait for it are not run.",
-		func(ctx context.Context, p deleteParams) (string, error) {
-			return p.Name, r.remove(ctx, p.Name, false, p.IfMatch)
-		}, command.Missing(missing))
+func (r *Runner) delete(ctx context.Context, p deleteParams) (string, error) {
+	return p.Name, r.remove(ctx, p.Name, false, p.IfMatch)
 }
 
 // remove deletes a pipeline that has one of the tags. folder says whether the pipeline
 // must be from the operator's folder.
 func (r *Runner) remove(ctx context.Context, name string, folder bool, tags string) error {
 	var old *sluice.Binding
-	_, err := r.Store.Change(ctx, name,
-		func(before *sluice.Pipeline, _ map[string]*sluice.Pipeline) (*sluice.Pipeline, error) {
+	_, err := sluice.Replace(ctx, r.Store, name,
+		func(before *sluice.Pipeline) (*sluice.Pipeline, error) {
 			old = nil
 			switch {
 			case before == nil:

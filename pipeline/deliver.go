@@ -53,7 +53,7 @@ func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Deliv
 	var o sluice.Outcome
 	var waits *sluice.WaitsError
 	switch {
-	case err == nil && t.passed:
+	case err == nil && t.Passed:
 		return r.passed(p), nil
 	case errors.As(err, &waits):
 		o = sluice.Outcome{
@@ -61,7 +61,7 @@ func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Deliv
 			Answered: waits.Answered,
 		}
 	case err == nil:
-		o = r.succeeded(p, d, t.body)
+		o = r.succeeded(p, d, t.Body)
 	case noAttempt(ctx, err):
 		return o, giveBack(ctx, err)
 	case t.next.IsZero():
@@ -69,7 +69,7 @@ func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Deliv
 	default:
 		o = retried(p, program, d, t, err)
 	}
-	o.Reached, o.Sent = t.reached, t.sent
+	o.Reached, o.Sent = t.reached, t.Sent
 	return o, nil
 }
 
@@ -135,15 +135,12 @@ func giveBack(ctx context.Context, err error) error {
 	return err
 }
 
-// A tried is how an attempt went: its final body, or when the next attempt is, zero if there is
-// none.
+// A tried is how an attempt went, and when the next one is, zero if there is none.
 type tried struct {
-	body    any
-	passed  bool // the pipeline did not want the event
+	run.Outcome
 	next    time.Time
 	reached []sluice.Target
 	away    sluice.Target // that its last call failed at
-	sent    []uint64      // sequences of events
 }
 
 // deliverOnce makes one attempt as soon as a slot is free.
@@ -156,11 +153,10 @@ func (r *Runner) deliverOnce(
 	case <-ctx.Done():
 		return t, ctx.Err()
 	}
-	var out run.Outcome
 	began := time.Now()
 	start, err := r.startFor(ctx, p, owner, d)
 	if err == nil {
-		out, err = r.attempt(ctx, program, start)
+		t.Outcome, err = r.attempt(ctx, program, start)
 	}
 	if d.First.IsZero() {
 		d.First = began
@@ -168,8 +164,7 @@ func (r *Runner) deliverOnce(
 	if err != nil && !noAttempt(ctx, err) {
 		t.next = retryPolicy{program.Retry, rand.N[time.Duration]}.next(time.Now(), d, err)
 	}
-	r.observed(out, t.next)
-	t.body, t.sent, t.passed = out.Body, out.Sent, out.Passed
+	r.observed(t.Outcome, t.next)
 	t.reached, t.away = start.Run.Reached()
 	return t, err
 }
@@ -210,7 +205,7 @@ func (r *Runner) passed(p *sluice.Pipeline) sluice.Outcome {
 }
 
 func (r *Runner) succeeded(p *sluice.Pipeline, d sluice.Delivery, out any) sluice.Outcome {
-	value, err := r.Limits.Encode(out)
+	value, err := run.Encode(out)
 	if err != nil {
 		return r.failed(p, d, err)
 	}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"sluice"
-	"sluice/command"
 	"sluice/pipeline/run"
 	"sluice/pipeline/source"
 )
@@ -19,11 +18,6 @@ type runParams struct {
 	Source string         `json:"source" doc:"The source of a pipeline to run without storing it, as YAML or JSON."`
 	Vars   map[string]any `json:"vars" doc:"Variables that the run starts with; they override those of the source."`
 	Body   any            `json:"body" body:"only" doc:"The body that the run starts with. Without one it is that of the source."`
-}
-
-func runCommand(r *Runner) command.Command {
-	return command.New("pipeline.run", "Run a pipeline as yourself and answer with its final body.", r.direct,
-		command.Traffic, command.Missing(missing))
 }
 
 // direct runs a pipeline for a caller, or for the run of another pipeline.

@@ -42,24 +42,20 @@ type getParams struct {
 	command.Filter `things:"pipelines" by:"name"`
 }
 
-func getCommand(r *Runner) command.Command {
-	return command.New("pipeline.get",
-		"List the stored pipelines in the order of their names, or show one with its source.",
-		func(ctx context.Context, p getParams) (any, error) {
-			if p.Name != "" {
-				return r.one(ctx, p)
-			}
-			if p.Version != 0 {
-				return nil, sluice.InvalidParameter("version",
-					"The parameter version is for one pipeline: give its name as well.")
-			}
-			cover := sluice.CoverFrom(ctx)
-			covered := slices.DeleteFunc(r.Store.All(),
-				func(stored *sluice.Pipeline) bool { return !cover.Name(stored.Name) })
-			return command.PageOf(covered, func(stored *sluice.Pipeline) string { return stored.Name }, r.show,
-				p.Filter), nil
-		},
-		command.Lists[sluice.PipelineView], command.Missing(missing))
+// get lists the pipelines that are covered, or shows one.
+func (r *Runner) get(ctx context.Context, p getParams) (any, error) {
+	if p.Name != "" {
+		return r.one(ctx, p)
+	}
+	if p.Version != 0 {
+		return nil, sluice.InvalidParameter("version",
+			"The parameter version is for one pipeline: give its name as well.")
+	}
+	cover := sluice.CoverFrom(ctx)
+	covered := slices.DeleteFunc(r.Store.All(),
+		func(stored *sluice.Pipeline) bool { return !cover.Name(stored.Name) })
+	return command.PageOf(covered, func(stored *sluice.Pipeline) string { return stored.Name }, r.show,
+		p.Filter), nil
 }
 
 // one returns a pipeline with its source, as it is now or in an earlier version.

@@ -8,7 +8,6 @@ import (
 	"golang.org/x/time/rate"
 
 	"sluice"
-	"sluice/command"
 )
 
 type letterReplayParams struct {
@@ -21,30 +20,26 @@ type letterReplayParams struct {
 
 const defaultLetterRate = 100
 
-func letterReplayCommand(r *Runner) command.Command {
-	return command.New("deadletter.replay", "Replay dead letters, the oldest first: each event goes again to the "+
-		"pipeline that failed on it, under a new trace id, and is no dead letter any more.",
-		func(ctx context.Context, p letterReplayParams) (done sluice.Replays, err error) {
-			done.Items = []sluice.BulkItem{}
-			pace := rate.NewLimiter(rate.Limit(cmp.Or(p.Rate, defaultLetterRate)), 1)
-			selected := letterParams{p.letterSelection, p.Limit, p.After}
-			done.Next, err = r.eachSelected(ctx, selected, func(letter sluice.DeadLetter) error {
-				if err := pace.Wait(ctx); err != nil {
-					return err
-				}
-				item, err := r.replay(ctx, letter)
-				switch {
-				case err == nil:
-					done.Items = append(done.Items, item)
-					done.Replayed++
-				case p.Letter == "" && (sluice.CodePipelineNotListening.Is(err) || sluice.CodeLetterUnreadable.Is(err)):
-					done.Skipped++
-					return nil
-				}
-				return err
-			})
-			return done, err
-		})
+func (r *Runner) replayLetters(ctx context.Context, p letterReplayParams) (done sluice.Replays, err error) {
+	done.Items = []sluice.BulkItem{}
+	pace := rate.NewLimiter(rate.Limit(cmp.Or(p.Rate, defaultLetterRate)), 1)
+	selected := letterParams{p.letterSelection, p.Limit, p.After}
+	done.Next, err = r.eachSelected(ctx, selected, func(letter sluice.DeadLetter) error {
+		if err := pace.Wait(ctx); err != nil {
+			return err
+		}
+		item, err := r.replay(ctx, letter)
+		switch {
+		case err == nil:
+			done.Items = append(done.Items, item)
+			done.Replayed++
+		case p.Letter == "" && (sluice.CodePipelineNotListening.Is(err) || sluice.CodeLetterUnreadable.Is(err)):
+			done.Skipped++
+			return nil
+		}
+		return err
+	})
+	return done, err
 }
 
 // replay sends the event of a dead letter to its pipeline again. The letter is deleted

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"sluice"
-	"sluice/command"
 	"sluice/pipeline/source"
 )
 
@@ -50,29 +49,26 @@ func assuming(ctx context.Context, roles map[string]any) (context.Context, error
 	return sluice.AssumingRoles(ctx, roles)
 }
 
-func lintCommand(r *Runner) command.Command {
-	return command.New("pipeline.lint", "Check a pipeline, and list all its mistakes with their lines and columns.",
-		func(ctx context.Context, p lintParams) (result sluice.LintResult, err error) {
-			if ctx, err = assuming(ctx, p.Roles); err != nil {
-				return result, err
-			}
-			text, err := r.source(ctx, p.sourceParams)
-			if err != nil {
-				return result, err
-			}
-			program, err := r.parse(ctx, text)
-			if err == nil {
-				return r.lintRights(ctx, p.Name, program)
-			}
-			for _, e := range source.ProblemsOf(err) {
-				result.Problems = append(result.Problems, sluice.Finding{
-					Line: e.Position.Line, Column: e.Position.Column, Snippet: e.Position.Snippet,
-					Step: e.Position.Step, Code: e.Code, Parameter: e.Parameter, Message: e.Message,
-				})
-				err = nil
-			}
-			return result, err
-		}, command.ReadOnly, command.Missing(missing))
+func (r *Runner) lint(ctx context.Context, p lintParams) (result sluice.LintResult, err error) {
+	if ctx, err = assuming(ctx, p.Roles); err != nil {
+		return result, err
+	}
+	text, err := r.source(ctx, p.sourceParams)
+	if err != nil {
+		return result, err
+	}
+	program, err := r.parse(ctx, text)
+	if err == nil {
+		return r.lintRights(ctx, p.Name, program)
+	}
+	for _, e := range source.ProblemsOf(err) {
+		result.Problems = append(result.Problems, sluice.Finding{
+			Line: e.Position.Line, Column: e.Position.Column, Snippet: e.Position.Snippet,
+			Step: e.Position.Step, Code: e.Code, Parameter: e.Parameter, Message: e.Message,
+		})
+		err = nil
+	}
+	return result, err
 }
 
 // lintRights returns what a program without mistakes may not do, if the caller stores it.
@@ -84,8 +80,8 @@ func (r *Runner) lintRights(ctx context.Context, name string, p *source.Program)
 	}
 	result.Problems = append([]sluice.Finding{}, found...)
 	if err := mayListen(p, name, user); r.User != nil && err != nil {
-		refused := atTrigger(p, sluice.CodeNotPermitted,
-			"You may not store pipelines that listen to this. "+sluice.AsError(err).Message, "")
+		refused := finding(p.Trigger.Step(), sluice.CodeNotPermitted.Errorf(
+			"You may not store pipelines that listen to this. %s", sluice.AsError(err).Message))
 		refused.Permission = p.Trigger.Command
 		result.Problems = slices.Insert(result.Problems, 0, refused)
 	}
@@ -101,14 +97,6 @@ func (r *Runner) lintRights(ctx context.Context, name string, p *source.Program)
 	lent, err := r.lentRights(ctx, p, before, user, result.Problems)
 	result.Warnings = slices.Concat(lent, r.unknownKey(ctx, p), r.traps(ctx, p))
 	return result, err
-}
-
-// atTrigger is a finding about what a program listens to.
-func atTrigger(p *source.Program, code sluice.Code, message, hint string) sluice.Finding {
-	return sluice.Finding{
-		Line: p.Trigger.Line, Column: p.Trigger.Column, Step: p.Trigger.Command, Command: p.Trigger.Command,
-		Code: string(code), Message: message, Hint: hint,
-	}
 }
 
 // notPermitted is the error of a program that lacks rights. It ends with the line to
@@ -137,14 +125,17 @@ func (r *Runner) unknownKey(ctx context.Context, p *source.Program) []sluice.Fin
 	if near == key || strings.HasPrefix(key, sluice.AlertPrefix) || slices.Contains(r.sent(user), key) {
 		return nil
 	}
-	message, hint := fmt.Sprintf("No webhook has the event key %s, and no pipeline sends it.", key), ""
+	e := sluice.CodeEventKeyUnknown.Errorf("No webhook has the event key %s, and no pipeline sends it.", key)
+	hint := ""
 	switch {
 	case near != "":
-		message = fmt.Sprintf("No webhook has the event key %s; did you mean %s?", key, near)
+		e = e.Saying(fmt.Sprintf("No webhook has the event key %s; did you mean %s?", key, near))
 	case strings.HasPrefix(key, "webhook.") && user.May("webhook.put") && user.Cover("webhook.put").Event(key):
 		hint = "sluice webhook create " + key
 	}
-	return []sluice.Finding{atTrigger(p, sluice.CodeEventKeyUnknown, message, hint)}
+	f := finding(p.Trigger.Step(), e)
+	f.Hint = hint
+	return []sluice.Finding{f}
 }
 
 // sent returns the keys of the events that stored pipelines send, as far as the user sees them.
@@ -185,10 +176,8 @@ func (r *Runner) lentRights(
 		return nil, err
 	}
 	f := lacked[0]
-	return []sluice.Finding{{
-		Line: f.Line, Column: f.Column, Step: f.Step, Command: f.Command, Permission: f.Permission,
-		Code: string(sluice.CodeRightsLent),
-		Message: fmt.Sprintf("The pipeline was %s's and is %s's now: it may do what it could not do before, with the "+
-			"rights of %s.", before.Owner, saver.Name, saver.Name),
-	}}, nil
+	f.Code, f.Parameter, f.Hint = string(sluice.CodeRightsLent), "", ""
+	f.Message = fmt.Sprintf("The pipeline was %s's and is %s's now: it may do what it could not do before, with the "+
+		"rights of %s.", before.Owner, saver.Name, saver.Name)
+	return []sluice.Finding{f}, nil
 }

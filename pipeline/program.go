@@ -57,9 +57,6 @@ func (r *Runner) keepPrograms(stored map[string]*sluice.Pipeline) {
 	})
 }
 
-// missing is the error of a pipeline that is not there.
-func missing(_ context.Context, _, name string) error { return unknownPipeline(name) }
-
 func unknownPipeline(name string) error {
 	return sluice.CodePipelineUnknown.Errorf("There is no pipeline %s; pipeline.get lists those there are.",
 		sluice.Quote(name))

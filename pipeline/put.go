@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"sluice"
-	"sluice/command"
 	"sluice/pipeline/source"
 )
 
@@ -15,12 +14,6 @@ type putParams struct {
 	Force  bool   `json:"force" doc:"Store it although steps would be refused when it runs; the warnings of the answer say which."`
 
 	IfMatch string `json:"ifMatch" doc:"The etag that pipeline.get showed: it is refused with 412 changed-meanwhile if the pipeline was changed or deleted since. Over HTTP the header If-Match of PUT says the same."`
-}
-
-func putCommand(r *Runner) command.Command {
-	return command.New("pipeline.put", "Store a pipeline under a name, replacing the one of that name if there is "+
-		"one. Events that it listens to reach it from then on.",
-		r.put)
 }
 
 // put checks and stores a pipeline. The caller owns it from then on.

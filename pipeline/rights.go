@@ -102,14 +102,11 @@ func (w *rights) names(s *source.Step, a *source.Invocation, user sluice.User) {
 		args = append(args, command.Arg{Name: name, Value: value})
 	}
 	if err := w.runner.Commands().Covered(w.ctx, a.Command, user, args); err != nil {
-		w.note(s, sluice.Finding{
-			Code: string(sluice.CodeNotPermitted), Permission: a.Command.Name, Parameter: sluice.AsError(err).Parameter,
-			Message: fmt.Sprintf("%s, who stores this pipeline, or %s, whom the step runs as, has no role with the "+
-				"permission %s whose scope covers what it names: %s", w.owner.Name,
-				cmp.Or(user.Name, "whoever runs it"), a.Command.Name, sluice.AsError(err).Message),
-			Hint: "Name something that the scope of the roles covers, or ask an administrator for a role that covers " +
-				"it.",
-		})
+		e := sluice.AsError(err)
+		w.note(s, sluice.CodeNotPermitted.Errorf("%s, who stores this pipeline, or %s, whom the step runs as, has no "+
+			"role with the permission %s whose scope covers what it names: %s", w.owner.Name,
+			cmp.Or(user.Name, "whoever runs it"), a.Command.Name, e.Message).About(e.Parameter), a.Command.Name,
+			"Name something that the scope of the roles covers, or ask an administrator for a role that covers it.")
 	}
 }
 
@@ -153,11 +150,8 @@ func (w *rights) switched(s *source.Step, a *source.Invocation) *sluice.User {
 	}
 	user := w.find(name)
 	if user == nil && w.err == nil {
-		w.note(s, sluice.Finding{
-			Code: string(sluice.CodeUserUnknown), Permission: sluice.MayRunAs + name,
-			Message: fmt.Sprintf("There is no user %s, or it is disabled.", sluice.Quote(name)),
-			Hint:    w.try("iam.user.put", "sluice user create ", name),
-		})
+		w.note(s, sluice.CodeUserUnknown.Errorf("There is no user %s, or it is disabled.", sluice.Quote(name)),
+			sluice.MayRunAs+name, w.try("iam.user.put", "sluice user create ", name))
 	}
 	return user
 }
@@ -186,10 +180,8 @@ func (w *rights) secrets(s *source.Step, names []string) {
 		switch {
 		case err == nil:
 		case sluice.NotFound.Is(err):
-			w.note(s, sluice.Finding{
-				Code: string(sluice.CodeSecretUnknown), Permission: sluice.MayUseSecrets,
-				Message: sluice.AsError(err).Message, Hint: w.try("secret.put", "sluice secret put ", name),
-			})
+			w.note(s, sluice.AsError(err).Coded(sluice.CodeSecretUnknown), sluice.MayUseSecrets,
+				w.try("secret.put", "sluice secret put ", name))
 		default:
 			w.err = err
 		}
@@ -206,18 +198,17 @@ func (w *rights) try(permission, line, name string) string {
 
 // refuse notes that a permission is missing.
 func (w *rights) refuse(s *source.Step, permission, message, hint string) {
-	w.note(s, sluice.Finding{
-		Code: string(sluice.CodeNotPermitted), Permission: permission, Message: message, Hint: hint,
-	})
+	w.note(s, sluice.CodeNotPermitted.Errorf("%s", message), permission, hint)
 }
 
 func askForRole(permission string) string {
 	return "Ask an administrator for a role that has the permission " + permission + "."
 }
 
-func (w *rights) note(s *source.Step, f sluice.Finding) {
+func (w *rights) note(s *source.Step, e *sluice.Error, permission, hint string) {
 	if len(w.found) < source.MaxProblems {
-		f.Line, f.Column, f.Step, f.Command = s.Line, s.Column, s.Label(), s.Name
+		f := finding(s, e)
+		f.Permission, f.Hint = permission, hint
 		w.found = append(w.found, f)
 	}
 }

@@ -84,9 +84,8 @@ type Runner struct {
 	secretUses *limit.Cache[secretUse, time.Time] // in this hour that the audit log has
 }
 
-// NewRunner returns a runner. Zero limits get their defaults.
+// NewRunner returns a runner.
 func NewRunner(o RunnerOptions) *Runner {
-	o.Limits.SetDefaults()
 	return &Runner{
 		RunnerOptions: o,
 		slots:         make(chan struct{}, cmp.Or(o.MaxRuns, sluice.DefaultMaxRuns)),
@@ -159,7 +158,7 @@ func (r *Runner) attempt(ctx context.Context, p *source.Program, s run.Start) (o
 	}
 	err = r.Spans.Do(ctx, span, func(ctx context.Context) error {
 		outside := run.Environment{
-			Limits: r.Limits, Call: r.call, Secret: r.UseSecret, Pause: wait.For, Reports: true, Log: r.Log,
+			Limits: r.Limits, Call: r.call, Secret: r.UseSecret, Pause: wait.For, Log: r.Log,
 		}
 		out, err = run.Run(ctx, outside, p, s)
 		return err

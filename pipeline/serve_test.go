@@ -13,7 +13,6 @@ import (
 
 	"sluice"
 	"sluice/command"
-	"sluice/pipeline"
 	"sluice/pipeline/pipelinetest"
 )
 
@@ -61,12 +60,12 @@ func TestDeliver(t *testing.T) {
 		{"a step that tries again", listening + "- unsteady: {onError: {retry: {times: 2, wait: 1m}}}", 2, sluice.Outcome{Status: "ok", StatusCode: 200, Value: json.RawMessage(`"steady"`), Attempts: 1}, ""},
 		{"a step that tries again in vain", listening + "- unsteady: {onError: {retry: {times: 2, wait: 1m}}}", 3, sluice.Outcome{Status: "error", StatusCode: 503, Attempts: 1}, "Not now."},
 		{"a panic", listening + "- panics", 0, sluice.Outcome{Status: "error", StatusCode: 500, Attempts: 1}, "trace id abcdef:0123456789"},
-		{"too large a result", listening + "- set: {value: '#{repeat(\"x\", 5000)}'}", 0, sluice.Outcome{Status: "error", StatusCode: 413, Attempts: 1}, "The final body is larger than 4096 bytes"},
+		{"too large a result", listening + "- set: {value: '#{repeat(\"x\", 5000000)}'}", 0, sluice.Outcome{Status: "error", StatusCode: 413, Attempts: 1}, "The final body is larger than 4194304 bytes"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				f := newFixture(func(r *pipeline.RunnerOptions) { r.Limits.Result = 4096 })
+				f := newFixture()
 				f.Failures = test.failures
 				f.put(t, "p", test.source)
 				defer f.serving(t)()

@@ -90,8 +90,8 @@ func sameVersion(a, b *sluice.Pipeline) bool {
 func (r *Runner) store(
 	ctx context.Context, p *source.Program, c change, fresh *sluice.Binding,
 ) (saved *sluice.Pipeline, old *sluice.Binding, err error) {
-	saved, err = r.Store.Change(ctx, c.record.Name,
-		func(before *sluice.Pipeline, _ map[string]*sluice.Pipeline) (*sluice.Pipeline, error) {
+	saved, err = sluice.Replace(ctx, r.Store, c.record.Name,
+		func(before *sluice.Pipeline) (*sluice.Pipeline, error) {
 			old = nil
 			next, err := c.next(before)
 			if err != nil {

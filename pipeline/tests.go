@@ -5,37 +5,33 @@ import (
 	"time"
 
 	"sluice"
-	"sluice/command"
 	"sluice/pipeline/rehearse"
 )
 
-func testCommand(r *Runner) command.Command {
-	return command.New("pipeline.test",
-		"Run the tests that a pipeline carries. Nothing outside is called: stubs answer.",
-		func(ctx context.Context, p sourceParams) (report sluice.TestReport, err error) {
-			source, err := r.source(ctx, p)
-			if err != nil {
-				return report, err
-			}
-			program, err := r.parse(ctx, source)
-			if err != nil {
-				return report, err
-			}
-			release, err := r.testSlot(ctx, sluice.UserFrom(ctx).Name)
-			if err != nil {
-				return report, err
-			}
-			defer release()
-			report.Tests = rehearse.Test(ctx, program, r.Limits)
-			for _, result := range report.Tests {
-				if result.Passed {
-					report.Passed++
-				} else {
-					report.Failed++
-				}
-			}
-			return report, nil
-		}, command.ReadOnly, command.Missing(missing))
+// test runs the tests that a pipeline carries.
+func (r *Runner) test(ctx context.Context, p sourceParams) (report sluice.TestReport, err error) {
+	source, err := r.source(ctx, p)
+	if err != nil {
+		return report, err
+	}
+	program, err := r.parse(ctx, source)
+	if err != nil {
+		return report, err
+	}
+	release, err := r.testSlot(ctx, sluice.UserFrom(ctx).Name)
+	if err != nil {
+		return report, err
+	}
+	defer release()
+	report.Tests = rehearse.Test(ctx, program, r.Limits)
+	for _, result := range report.Tests {
+		if result.Passed {
+			report.Passed++
+		} else {
+			report.Failed++
+		}
+	}
+	return report, nil
 }
 
 // testsPerUser is how many rehearsals a user may run at the same time: each may keep a

@@ -45,15 +45,19 @@ func (r *Runner) traps(ctx context.Context, p *source.Program) (found []sluice.F
 }
 
 func trap(use source.Use, e *sluice.Error) sluice.Finding {
-	line, column := use.Template.Position()
-	return findingAt(use.Step, line, column, e)
+	return finding(use.Step, e.At(use.Template.Position()))
 }
 
-func findingAt(s *source.Step, line, column int, e *sluice.Error) sluice.Finding {
-	return sluice.Finding{
-		Line: line, Column: column, Step: s.Label(), Command: s.Name, Code: e.Code, Parameter: e.Parameter,
+// finding shows an error of a step, at its own position if it has one.
+func finding(s *source.Step, e *sluice.Error) sluice.Finding {
+	f := sluice.Finding{
+		Line: s.Line, Column: s.Column, Step: s.Label(), Command: s.Name, Code: e.Code, Parameter: e.Parameter,
 		Message: e.Message,
 	}
+	if e.Position.Line > 0 {
+		f.Line, f.Column = e.Position.Line, e.Position.Column
+	}
+	return f
 }
 
 // isMemberOfPayload reports whether a name is that of a member of a raw payload.

@@ -20,7 +20,7 @@ func stepTraps(p *source.Program) (found []sluice.Finding) {
 		}
 		for _, err := range []error{refused(call), braces(call), forwardsOnce(p, s, call)} {
 			if err != nil {
-				found = append(found, findingAt(s, s.Line, s.Column, sluice.AsError(err)))
+				found = append(found, finding(s, sluice.AsError(err)))
 			}
 		}
 	}

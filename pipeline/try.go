@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"sluice"
-	"sluice/command"
 	"sluice/pipeline/rehearse"
 	"sluice/pipeline/source"
 )
@@ -25,46 +24,41 @@ type tryParams struct {
 	After    string    `json:"after" doc:"The value of next in the previous answer."`
 }
 
-func tryCommand(r *Runner) command.Command {
-	return command.New("pipeline.try", "Try a draft of a pipeline on past events, and compare what it would make of "+
-		"them with what was made of them. Nothing is done outside: commands that reach outside answer as recorded, "+
-		"otherwise as the stubs of the draft's first test say; otherwise the outcome is unknown. It takes the "+
-		"permission trace.payload: a draft can tell all that callers have sent.",
-		func(ctx context.Context, p tryParams) (result sluice.TryResult, err error) {
-			program, err := r.parse(ctx, p.Source)
-			if err != nil {
-				return result, err
-			}
-			user := sluice.UserFrom(ctx)
-			if !user.May(sluice.MaySeePayload) { // a draft can reveal everything about an event
-				return result, sluice.NotPermitted(sluice.MaySeePayload)
-			}
-			if err := mayListen(program, p.Pipeline, user); err != nil {
-				return result, err
-			}
-			q, err := r.pastEvents(ctx, program, p)
-			if err != nil {
-				return result, err
-			}
-			release, err := r.testSlot(ctx, user.Name)
-			if err != nil {
-				return result, err
-			}
-			defer release()
-			stage := rehearse.Stage{
-				Commands: r.Commands, Journal: r.Journal, Results: r.Results, User: r.User, Secret: r.Secret,
-				Limits: r.Limits, Log: r.Log,
-			}
-			result, err = stage.Try(ctx, rehearse.Draft{Program: program, Owner: user, Pipeline: p.Pipeline}, q)
-			result.Warnings = r.traps(ctx, program)
-			if sluice.RunFrom(ctx) == nil {
-				r.noteRun(ctx, "pipeline.try", hashOf(p.Source), q.TraceID, err)
-			}
-			if err == nil && result.Tried() > 0 {
-				r.Seen(ctx, "pipeline.try", cmp.Or(q.TraceID, q.EventKey+q.Pipeline))
-			}
-			return result, err
-		}, command.ReadOnly, command.Missing(missing))
+// try tries a draft on past events.
+func (r *Runner) try(ctx context.Context, p tryParams) (result sluice.TryResult, err error) {
+	program, err := r.parse(ctx, p.Source)
+	if err != nil {
+		return result, err
+	}
+	user := sluice.UserFrom(ctx)
+	if !user.May(sluice.MaySeePayload) { // a draft can reveal everything about an event
+		return result, sluice.NotPermitted(sluice.MaySeePayload)
+	}
+	if err := mayListen(program, p.Pipeline, user); err != nil {
+		return result, err
+	}
+	q, err := r.pastEvents(ctx, program, p)
+	if err != nil {
+		return result, err
+	}
+	release, err := r.testSlot(ctx, user.Name)
+	if err != nil {
+		return result, err
+	}
+	defer release()
+	stage := rehearse.Stage{
+		Commands: r.Commands, Journal: r.Journal, Results: r.Results, User: r.User, Secret: r.Secret,
+		Limits: r.Limits, Log: r.Log,
+	}
+	result, err = stage.Try(ctx, rehearse.Draft{Program: program, Owner: user, Pipeline: p.Pipeline}, q)
+	result.Warnings = r.traps(ctx, program)
+	if sluice.RunFrom(ctx) == nil {
+		r.noteRun(ctx, "pipeline.try", hashOf(p.Source), q.TraceID, err)
+	}
+	if err == nil && result.Tried() > 0 {
+		r.Seen(ctx, "pipeline.try", cmp.Or(q.TraceID, q.EventKey+q.Pipeline))
+	}
+	return result, err
 }
 
 // pastEvents returns the query for the events that a draft is tried on.

@@ -93,16 +93,16 @@ func TestSlots(t *testing.T) {
 
 // TestGivenVariables: there is a bound, and they are checked as all values are.
 func TestGivenVariables(t *testing.T) {
-	f := newFixture(func(r *pipeline.RunnerOptions) { r.Limits.List = 5000 })
+	f := newFixture()
 	many := map[string]any{}
 	for i := range 1001 {
 		many[strings.Repeat("x", i+1)] = i
 	}
 	_, err := f.call(t.Context(), "pipeline.run", arg("source", "pipeline: [pass]"), arg("vars", many))
 	pipelinetest.Refused(t, err, "too-many-variables", "at most 1000")
-	_, err = f.call(t.Context(), "pipeline.run", arg("source", "pipeline: [pass]"), arg("vars", map[string]any{"a": make([]any, 5001)}))
+	_, err = f.call(t.Context(), "pipeline.run", arg("source", "pipeline: [pass]"), arg("vars", map[string]any{"a": make([]any, value.MaxItems+1)}))
 	pipelinetest.Refused(t, err, "too-many-items", "vars.a: ")
-	_, err = f.call(t.Context(), "pipeline.run", arg("source", "pipeline: [pass]"), arg("body", make([]any, 5001)))
+	_, err = f.call(t.Context(), "pipeline.run", arg("source", "pipeline: [pass]"), arg("body", make([]any, value.MaxItems+1)))
 	pipelinetest.Refused(t, err, "too-many-items", "body: ")
 	out, err := f.call(t.Context(), "pipeline.run", arg("source", "pipeline: [pass]"), arg("body", time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)))
 	if err != nil || out != "2030-01-01T00:00:00Z" {

@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"sluice"
-	"sluice/command"
 	"sluice/pipeline/source"
 )
 
@@ -20,26 +19,22 @@ type versionsParams struct {
 	Name string `json:"name" required:"true" names:"pipeline" doc:"The pipeline."`
 }
 
-func versionsCommand(r *Runner) command.Command {
-	return command.New("pipeline.versions",
-		"List the latest 20 sources of a pipeline, newest first: who stored each, and when. pipeline.get shows one.",
-		func(ctx context.Context, p versionsParams) ([]sluice.VersionView, error) {
-			stored, err := r.find(ctx, p.Name)
-			if err != nil {
-				return nil, err
-			}
-			former, err := r.former(ctx, stored)
-			if err != nil {
-				return nil, err
-			}
-			views := []sluice.VersionView{{
-				Version: versionOf(stored), Owner: stored.Owner, Time: stored.Updated, Current: true,
-			}}
-			for _, v := range slices.Backward(former) {
-				views = append(views, sluice.VersionView{Version: v.Version, Owner: v.Owner, Time: v.Time})
-			}
-			return views, nil
-		}, command.ReadOnly, command.Missing(missing))
+func (r *Runner) versions(ctx context.Context, p versionsParams) ([]sluice.VersionView, error) {
+	stored, err := r.find(ctx, p.Name)
+	if err != nil {
+		return nil, err
+	}
+	former, err := r.former(ctx, stored)
+	if err != nil {
+		return nil, err
+	}
+	views := []sluice.VersionView{{
+		Version: versionOf(stored), Owner: stored.Owner, Time: stored.Updated, Current: true,
+	}}
+	for _, v := range slices.Backward(former) {
+		views = append(views, sluice.VersionView{Version: v.Version, Owner: v.Owner, Time: v.Time})
+	}
+	return views, nil
 }
 
 // versionOf returns the number of a pipeline's current version.
@@ -82,8 +77,8 @@ func (r *Runner) at(ctx context.Context, p *sluice.Pipeline, version int) (*slui
 // keep adds the current version of a pipeline to its history, before it is replaced.
 func (r *Runner) keep(ctx context.Context, p *sluice.Pipeline) error {
 	current := sluice.PipelineVersion{Version: versionOf(p), Owner: p.Owner, Time: p.Updated, Packed: pack(p.Source)}
-	_, err := r.History.Change(ctx, p.Name,
-		func(before *sluice.PipelineHistory, _ map[string]*sluice.PipelineHistory) (*sluice.PipelineHistory, error) {
+	_, err := sluice.Replace(ctx, r.History, p.Name,
+		func(before *sluice.PipelineHistory) (*sluice.PipelineHistory, error) {
 			var kept []sluice.PipelineVersion
 			switch {
 			case before == nil || before.Created.Before(p.Created):
@@ -98,7 +93,7 @@ func (r *Runner) keep(ctx context.Context, p *sluice.Pipeline) error {
 			kept = append(slices.Clone(kept), current)
 			return &sluice.PipelineHistory{Created: p.Created, Versions: kept[max(0, len(kept)-(maxVersions-1)):]}, nil
 		})
-	return sluice.Changed(err)
+	return err
 }
 
 // forget drops the former versions of a deleted pipeline. It only logs a failure: a later
@@ -133,17 +128,13 @@ type rollbackParams struct {
 	IfMatch string `json:"ifMatch" doc:"As pipeline.put has it."`
 }
 
-func rollbackCommand(r *Runner) command.Command {
-	return command.New("pipeline.rollback", "Store an earlier version of a pipeline again, as a new version that is "+
-		"yours. It is checked as by pipeline.put.",
-		func(ctx context.Context, p rollbackParams) (view sluice.PipelineView, err error) {
-			stored, err := r.find(ctx, p.Name)
-			if err == nil {
-				stored, err = r.at(ctx, stored, p.Version)
-			}
-			if err != nil {
-				return view, err
-			}
-			return r.put(ctx, putParams{Name: p.Name, Source: stored.Source, Force: p.Force, IfMatch: p.IfMatch})
-		}, command.Missing(missing))
+func (r *Runner) rollback(ctx context.Context, p rollbackParams) (view sluice.PipelineView, err error) {
+	stored, err := r.find(ctx, p.Name)
+	if err == nil {
+		stored, err = r.at(ctx, stored, p.Version)
+	}
+	if err != nil {
+		return view, err
+	}
+	return r.put(ctx, putParams{Name: p.Name, Source: stored.Source, Force: p.Force, IfMatch: p.IfMatch})
 }

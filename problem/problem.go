@@ -107,10 +107,7 @@ func Of(err error) *sluice.Problem {
 		TraceID:    e.TraceID,
 		Parameter:  e.Parameter,
 		SQLState:   e.SQLState,
-		Line:       e.Position.Line,
-		Column:     e.Position.Column,
-		Snippet:    e.Position.Snippet,
-		Step:       e.Position.Step,
+		Position:   e.Position,
 		Errors:     e.Details,
 	}
 }

@@ -37,7 +37,8 @@ func TestProblemOfAnError(t *testing.T) {
 		At(sluice.Position{Line: 3, Column: 5, Snippet: "- x", Step: "x"}).InCall("abcdef:0123456789")
 	want := &sluice.Problem{
 		Type: "urn:sluice:problem:too-many-logins", Title: "Too many logins", Status: 429, StatusCode: 429, Detail: "Too many.",
-		Code: "too-many-logins", TraceID: "abcdef:0123456789", Parameter: "name", Line: 3, Column: 5, Snippet: "- x", Step: "x",
+		Code: "too-many-logins", TraceID: "abcdef:0123456789", Parameter: "name",
+		Position: sluice.Position{Line: 3, Column: 5, Snippet: "- x", Step: "x"},
 	}
 	if diff := cmp.Diff(want, problem.Of(e)); diff != "" {
 		t.Error(diff)

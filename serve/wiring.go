@@ -138,7 +138,6 @@ func (s *Server) eventOptions() event.Options {
 	return event.Options{
 		Events:     s.engine.Events,
 		Stored:     s.engine.Stored,
-		Log:        s.engine.Stored,
 		Journal:    s.engine.Journal,
 		Waiting:    s.engine.Queue,
 		Work:       s.engine.Queue.Waiting.Work,

@@ -110,7 +110,7 @@ func jsonError(text string, err error) error {
 	if why == "" {
 		why, offset = "something follows the value", int(syntax.Offset)
 	}
-	line, column := position(text, offset)
+	line, column := value.Position(text, offset)
 	return sluice.CodeJSONInvalid.Errorf("This is not JSON: line %d, column %d: %s.", line, column, why)
 }
 
@@ -152,7 +152,7 @@ func decodeBase64(input any) ([]byte, error) {
 	if err != nil {
 		var at base64.CorruptInputError
 		errors.As(err, &at)
-		line, column := position(text, int(at))
+		line, column := value.Position(text, int(at))
 		return nil, sluice.CodeBase64Invalid.Errorf(
 			"This is not base64: what stands at line %d, column %d can't be decoded.", line, column)
 	}
@@ -287,14 +287,6 @@ func textOf(input any, limit int) (string, error) {
 // invalid is the error of a parameter. It never quotes the value, which may be secret.
 func invalid(parameter, rule string, args ...any) error {
 	return sluice.InvalidParameter(parameter, "The parameter %s %s.", parameter, fmt.Sprintf(rule, args...))
-}
-
-// position returns the line and column of an offset, counted from 1. Columns count
-// characters.
-func position(text string, offset int) (line, column int) {
-	before := text[:max(0, min(offset, len(text)))]
-	line = strings.Count(before, "\n") + 1
-	return line, utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]) + 1
 }
 
 // decodeCharset decodes bytes in a charset, named as in browsers.

@@ -12,7 +12,6 @@ import (
 	"hash"
 	"io"
 
-	"sluice/command"
 	"sluice/value"
 )
 
@@ -22,11 +21,8 @@ type hashParams struct {
 	Encoding  string `json:"encoding" enum:"hex,base64" doc:"How the hash is written. Default hex."`
 }
 
-func hashCommand() command.Command {
-	return command.New("crypto.hash", "Hash text, or another value's JSON.",
-		func(_ context.Context, p hashParams) (any, error) {
-			return digest(p.Input, nil, p.Algorithm, p.Encoding)
-		}, command.Pure)
+func hashOf(_ context.Context, p hashParams) (any, error) {
+	return digest(p.Input, nil, p.Algorithm, p.Encoding)
 }
 
 type hmacParams struct {
@@ -36,11 +32,8 @@ type hmacParams struct {
 	Encoding  string `json:"encoding" enum:"hex,base64" doc:"How the code is written. Default hex."`
 }
 
-func hmacCommand() command.Command {
-	return command.New("crypto.hmac", "Sign text, or another value's JSON, with a key by HMAC.",
-		func(_ context.Context, p hmacParams) (any, error) {
-			return digest(p.Input, &p.Key, p.Algorithm, p.Encoding)
-		}, command.Pure)
+func hmacOf(_ context.Context, p hmacParams) (any, error) {
+	return digest(p.Input, &p.Key, p.Algorithm, p.Encoding)
 }
 
 func hashFunction(args []any) (any, error) { return digestOf(args[0], nil, args[1:]) }

@@ -85,7 +85,7 @@ func readRows(reader *csv.Reader, names []string) (any, error) {
 			return nil, csvError(err)
 		}
 		if len(rows) == value.MaxItems || len(cells) > value.MaxItems {
-			return nil, value.TooManyItems(value.MaxItems)
+			return nil, value.TooManyItems()
 		}
 		if values += len(cells) + 1; values > value.MaxValues {
 			return nil, value.TooManyValues()

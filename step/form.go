@@ -19,7 +19,7 @@ func fromForm(input any) (any, error) {
 		return nil, err
 	}
 	if strings.Count(text, "&") >= value.MaxItems {
-		return nil, value.TooManyItems(value.MaxItems)
+		return nil, value.TooManyItems()
 	}
 	fields := map[string]any{}
 	at := 0

@@ -33,6 +33,9 @@ func call(ctx context.Context, set command.Set, name string, given args) (any, e
 }
 
 func newSet(o step.Options) command.Set {
+	if o.UsersOf == nil {
+		o.UsersOf = func(string) sluice.SecretUsers { return sluice.SecretUsers{} }
+	}
 	return command.NewSet(func(context.Context, sluice.AuditEntry) {}, step.Commands(o))
 }
 

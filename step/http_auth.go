@@ -27,12 +27,14 @@ func authSecrets(known map[string]any) []string {
 	return auth.Secrets()
 }
 
-// named returns the name of a secret in a parameter, as a list.
-func named(known map[string]any, parameter string) []string {
-	if name, ok := known[parameter].(string); ok {
-		return []string{name}
+// named returns a function that returns the name of a secret in a parameter, as a list.
+func named(parameter string) func(known map[string]any) []string {
+	return func(known map[string]any) []string {
+		if name, ok := known[parameter].(string); ok {
+			return []string{name}
+		}
+		return nil
 	}
-	return nil
 }
 
 // authOf reads the parameter auth. A request that will carry credentials shows that there are some.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -17,12 +16,14 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"sluice"
 	"sluice/limit"
 	"sluice/outward"
 )
 
-// A client makes the calls of http.request and http.forward, which share its connections.
+// A client makes the calls of steps, which share its connections.
 type client struct {
 	HTTPOptions
 
@@ -30,19 +31,24 @@ type client struct {
 	credentials *outward.Credentials
 	follow      *http.Client // follows redirects
 	stay        *http.Client // does not
+	pools       *outward.Kept[line[*pgxpool.Pool]]
+	clusters    *outward.Kept[line[*cluster]]
 }
 
+// maxReply bounds the body of a reply, in bytes.
+const maxReply = 4 << 20
+
 func newClient(o HTTPOptions) *client {
-	const defaultMaxReply = 4 << 20
-	if o.MaxReply <= 0 {
-		o.MaxReply = defaultMaxReply
-	}
 	guard := outward.Internet(o.AllowNetworks)
 	transport := guard.Transport()
 	transport.TLSClientConfig = o.TLS
-	return &client{
-		o, guard, outward.NewCredentials(transport), outward.Following(transport), outward.Client(transport, 0),
+	c := &client{
+		HTTPOptions: o, guard: guard, credentials: outward.NewCredentials(transport),
+		follow: outward.Following(transport), stay: outward.Client(transport, 0),
 	}
+	c.pools = keep(c, c.openPool, (*pgxpool.Pool).Close)
+	c.clusters = keep(c, c.openCluster, func(k *cluster) { k.Close() })
+	return c
 }
 
 // check finds what can't work in a URL and in expected statuses. A name may lead to any
@@ -119,7 +125,7 @@ func (c *client) exchange(request *http.Request, s sending) (answer, error) {
 	ctx, cancel := context.WithTimeout(outer, cmp.Or(s.timeout, defaultTimeout))
 	defer cancel()
 	//nolint:bodyclose // it is read and closed
-	response, body, err := outward.Do(s.by, request.WithContext(ctx), c.MaxReply)
+	response, body, err := outward.Do(s.by, request.WithContext(ctx), maxReply)
 	if err != nil {
 		body = nil
 	}
@@ -137,14 +143,14 @@ func (c *client) exchange(request *http.Request, s sending) (answer, error) {
 			response.StatusCode < http.StatusInternalServerError)
 	}
 	if err != nil {
-		return answer{}, c.explain(outer, request.URL, err)
+		return answer{}, explain(outer, request.URL, err)
 	}
 	return s.expect.read(request.URL, response, body)
 }
 
 // explain returns an error that names only the host that the author wrote. It has no
 // cause: errors of net/http quote URLs and replies, which may hold secrets.
-func (c *client) explain(ctx context.Context, target *url.URL, err error) error {
+func explain(ctx context.Context, target *url.URL, err error) error {
 	if ctx.Err() != nil {
 		return interrupted(ctx)
 	}
@@ -155,11 +161,10 @@ func (c *client) explain(ctx context.Context, target *url.URL, err error) error 
 	case redirected:
 		return failed(target, why.Error())
 	case errors.Is(err, limit.ErrTooLong):
-		return sluice.CodeAnswerTooLarge.Errorf("The answer has more than %d bytes; ask for less.", c.MaxReply)
+		return sluice.CodeAnswerTooLarge.Errorf("The answer has more than %d bytes; ask for less.", maxReply)
 	case errors.Is(err, outward.ErrRefused):
 		return refusedAddress(target)
-	}
-	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
+	case timedOut(err):
 		return sluice.CodeHTTPTimeout.Errorf(
 			"The call of %q took too long; try again later, or give it a longer timeout.", target.Hostname())
 	}

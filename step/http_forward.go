@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"sluice"
-	"sluice/command"
 	"sluice/sender"
 	"sluice/value"
 )
@@ -27,25 +26,22 @@ type forwardParams struct {
 	Sign    string         `json:"sign" fixed:"true" names:"listed" doc:"Name of the secret to sign it with, by Standard Webhooks: whsec_ and base64, or plain text. Where an event starts the run, the name must stand in the source."`
 }
 
-func forwardCommand(c *client) command.Command {
-	return command.New("http.forward", "Send the call that started the pipeline on to a URL as it came, with POST, "+
-		"and give the answer. Any status but 2xx fails; redirects are not followed.",
-		func(ctx context.Context, p forwardParams) (answer, error) {
-			run := sluice.RunFrom(ctx)
-			if run == nil || run.Event == nil {
-				return answer{}, sluice.CodeNoEvent.Errorf("There is no call to send on: only in a pipeline " +
-					"that an event has started is there one. To call a URL with something else, use http.request.")
-			}
-			request, err := newForward(ctx, run.Event, sluice.ForwardID(run), p)
-			if err != nil {
-				return answer{}, err
-			}
-			return c.send(request, sending{by: c.stay, auth: p.Auth, timeout: p.Timeout, expect: expectation{"2xx"}})
-		},
-		command.Traffic, command.Recorded, command.Checks(c.check), command.Valid("auth", validAuth),
-		command.Secrets(func(known map[string]any) []string {
-			return append(authSecrets(known), named(known, "sign")...)
-		}))
+func (c *client) forward(ctx context.Context, p forwardParams) (answer, error) {
+	run := sluice.RunFrom(ctx)
+	if run == nil || run.Event == nil {
+		return answer{}, sluice.CodeNoEvent.Errorf("There is no call to send on: only in a pipeline " +
+			"that an event has started is there one. To call a URL with something else, use http.request.")
+	}
+	request, err := newForward(ctx, run.Event, sluice.ForwardID(run), p)
+	if err != nil {
+		return answer{}, err
+	}
+	return c.send(request, sending{by: c.stay, auth: p.Auth, timeout: p.Timeout, expect: expectation{"2xx"}})
+}
+
+// forwardSecrets returns the names of the secrets of http.forward.
+func forwardSecrets(known map[string]any) []string {
+	return append(authSecrets(known), named("sign")(known)...)
 }
 
 // newForward returns the request that sends an event on.

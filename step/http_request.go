@@ -19,14 +19,12 @@ import (
 	"unicode/utf8"
 
 	"sluice"
-	"sluice/command"
 	"sluice/value"
 )
 
 // HTTPOptions are what http.request and http.forward need.
 type HTTPOptions struct {
 	AllowNetworks []netip.Prefix // may be called although they are not on the Internet
-	MaxReply      int64          // bytes of the body of a reply; 0 means 4 MiB
 	TLS           *tls.Config    // nil means the usual one
 	Idle          time.Duration  // after which connections to databases and clusters are closed; 0 means a minute
 	Spans         sluice.Spans   // reports calls, and passes the trace on
@@ -44,22 +42,16 @@ type requestParams struct {
 	Expect  any            `json:"expect" doc:"Statuses that are fine, such as 2xx, or 200,404: the step fails with another one. Default any."`
 }
 
-func requestCommand(c *client) command.Command {
-	return command.New("http.request", "Call a URL and give its answer, whatever its status, unless expect says "+
-		"which are fine. Addresses that are not on the Internet are refused unless the operator allows them.",
-		func(ctx context.Context, p requestParams) (answer, error) {
-			expect, err := expectationOf(p.Expect)
-			if err != nil {
-				return answer{}, err
-			}
-			request, err := newRequest(ctx, p)
-			if err != nil {
-				return answer{}, err
-			}
-			return c.send(request, sending{by: c.follow, auth: p.Auth, timeout: p.Timeout, expect: expect})
-		},
-		command.Traffic, command.Recorded, command.Nameless, command.Checks(c.check),
-		command.Valid("auth", validAuth), command.Secrets(authSecrets))
+func (c *client) request(ctx context.Context, p requestParams) (answer, error) {
+	expect, err := expectationOf(p.Expect)
+	if err != nil {
+		return answer{}, err
+	}
+	request, err := newRequest(ctx, p)
+	if err != nil {
+		return answer{}, err
+	}
+	return c.send(request, sending{by: c.follow, auth: p.Auth, timeout: p.Timeout, expect: expect})
 }
 
 // carryOn sets the headers that tell the called server what caused the call.
@@ -156,6 +148,12 @@ func (e expectation) read(target *url.URL, response *http.Response, body []byte)
 		}
 	}
 	return r, nil
+}
+
+// timedOut reports whether a call failed since it took too long.
+func timedOut(err error) bool {
+	timeout, ok := errors.AsType[net.Error](err)
+	return ok && timeout.Timeout()
 }
 
 // reason returns why a call failed, in words that help the author of the pipeline.

@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -331,8 +332,7 @@ func TestHeadersStayBehindForGood(t *testing.T) {
 }
 
 func TestLargeAnswersAreRefused(t *testing.T) {
-	options := local
-	options.MaxReply = 100_000
+	const most = 4 << 20
 	packed := gzipped(50 << 20) // takes longer than a call may, on a busy machine
 	tests := map[string]struct {
 		handler http.HandlerFunc
@@ -340,8 +340,8 @@ func TestLargeAnswersAreRefused(t *testing.T) {
 		code    string
 	}{
 		"announced": {func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Length", "100001")
-			w.Write(make([]byte, 100_001))
+			w.Header().Set("Content-Length", strconv.Itoa(most+1))
+			w.Write(make([]byte, most+1))
 		}, sluice.TooLarge, "answer-too-large"},
 		"endless": {func(w http.ResponseWriter, r *http.Request) {
 			for r.Context().Err() == nil {
@@ -359,7 +359,7 @@ func TestLargeAnswersAreRefused(t *testing.T) {
 			io.WriteString(w, "not gzip")
 		}, sluice.Unavailable, "http-failed"},
 		"in the headers": {func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("X", strings.Repeat("x", 100_000))
+			w.Header().Set("X", strings.Repeat("x", most))
 		}, sluice.Unavailable, "http-failed"},
 		"cut off": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "100")
@@ -368,12 +368,12 @@ func TestLargeAnswersAreRefused(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, err := request(t.Context(), options, args{"url": serve(t, test.handler)})
+			_, err := request(t.Context(), local, args{"url": serve(t, test.handler)})
 			refuses(t, err, test.kind, test.code, "")
 		})
 	}
-	at := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.Write(bytes.Repeat([]byte("x"), 100_000)) })
-	if _, err := request(t.Context(), options, args{"url": at}); err != nil {
+	at := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.Write(bytes.Repeat([]byte("x"), most)) })
+	if _, err := request(t.Context(), local, args{"url": at}); err != nil {
 		t.Errorf("just the limit: %v", err)
 	}
 }

@@ -20,7 +20,6 @@ import (
 	"github.com/twmb/franz-go/pkg/sasl/scram"
 
 	"sluice"
-	"sluice/command"
 	"sluice/outward"
 )
 
@@ -43,35 +42,28 @@ type kafkaResult struct {
 	Offset    int64 `json:"offset" doc:"Its place there."`
 }
 
-func kafkaCommand(c *client) command.Command {
-	clusters := keep(c, c.openCluster, func(k *cluster) { k.Close() })
-	return command.New("kafka.send", "Send a record to a topic of Kafka, and wait until all in-sync replicas have it.",
-		func(ctx context.Context, p kafkaParams) (any, error) {
-			record, err := p.record()
-			if err != nil {
-				return nil, err
+func (c *client) sendRecord(ctx context.Context, p kafkaParams) (any, error) {
+	record, err := p.record()
+	if err != nil {
+		return nil, err
+	}
+	sent := map[string]any{"topic": p.Topic, "key": p.Key, "value": p.Value, "headers": p.Headers}
+	return reach(ctx, c, c.clusters, hop{"KAFKA", p.Cluster, p.Timeout, sent, true},
+		func(ctx context.Context, l line[*cluster]) (any, error) {
+			err, at := l.to.send(ctx, record), l.bare
+			refusal, ok := errors.AsType[*kerr.Error](err)
+			switch {
+			case ok && refusal.Retriable:
+				return nil, sluice.CodeTargetAway.Errorf("%q says to try again, with %s.", at.Hostname(),
+					refusal.Message)
+			case ok:
+				return nil, sluice.CodeKafkaFailed.Errorf("The cluster %q refuses with %s.", at.Hostname(),
+					refusal.Message)
+			case err != nil:
+				return nil, away(at, err)
 			}
-			sent := map[string]any{"topic": p.Topic, "key": p.Key, "value": p.Value, "headers": p.Headers}
-			return reach(ctx, c, clusters, hop{"KAFKA", p.Cluster, p.Timeout, sent, true},
-				func(ctx context.Context, l line[*cluster]) (any, error) {
-					err, at := l.to.send(ctx, record), l.bare
-					refusal, ok := errors.AsType[*kerr.Error](err)
-					switch {
-					case ok && refusal.Retriable:
-						return nil, sluice.CodeTargetAway.Errorf("%q says to try again, with %s.",
-							at.Hostname(), refusal.Message)
-					case ok:
-						return nil, sluice.CodeKafkaFailed.Errorf("The cluster %q refuses with %s.",
-							at.Hostname(), refusal.Message)
-					case err != nil:
-						return nil, away(at, err)
-					}
-					return map[string]any{"partition": int(record.Partition), "offset": int(record.Offset)}, nil
-				})
-		},
-		command.Traffic, command.InRun, command.Recorded, command.Nameless, command.Valid("topic", validTopic),
-		command.Answers(kafkaResult{}),
-		command.Secrets(func(known map[string]any) []string { return named(known, "cluster") }))
+			return map[string]any{"partition": int(record.Partition), "offset": int(record.Offset)}, nil
+		})
 }
 
 // validTopic says what is wrong with the name of a topic.

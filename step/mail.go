@@ -21,7 +21,6 @@ import (
 	"time"
 
 	"sluice"
-	"sluice/command"
 	"sluice/outward"
 )
 
@@ -50,28 +49,25 @@ type mailed struct {
 	To int `json:"to" doc:"How many addresses the mail server took it for."`
 }
 
-func mailCommand(o MailOptions) command.Command {
-	return command.New("mail.send", "Send a mail, by the server that the operator has set with --smtp-url.",
-		func(ctx context.Context, p mailParams) (done mailed, err error) {
-			to, err := p.recipients()
-			if err != nil {
-				return done, err
-			}
-			if o.Server == nil {
-				return done, sluice.CodeMailUnset.Errorf(
-					"This server sends no mail; the operator can set --smtp-url and --mail-from.")
-			}
-			ctx, cancel := context.WithTimeout(ctx, mailTimeout)
-			defer cancel()
-			if err = o.send(ctx, to, p.message(o.From, to, time.Now())); err != nil {
-				err = o.explain(err)
-			}
-			sluice.RunFrom(ctx).NoteTarget(o.Server, !sluice.CodeMailFailed.Is(err))
-			if err != nil {
-				return done, err
-			}
-			return mailed{len(to)}, nil
-		}, command.Traffic, command.Nameless, command.Checks(checkMail))
+func (o MailOptions) mail(ctx context.Context, p mailParams) (done mailed, err error) {
+	to, err := p.recipients()
+	if err != nil {
+		return done, err
+	}
+	if o.Server == nil {
+		return done, sluice.CodeMailUnset.Errorf(
+			"This server sends no mail; the operator can set --smtp-url and --mail-from.")
+	}
+	ctx, cancel := context.WithTimeout(ctx, mailTimeout)
+	defer cancel()
+	if err = o.send(ctx, to, p.message(o.From, to, time.Now())); err != nil {
+		err = o.explain(err)
+	}
+	sluice.RunFrom(ctx).NoteTarget(o.Server, !sluice.CodeMailFailed.Is(err))
+	if err != nil {
+		return done, err
+	}
+	return mailed{len(to)}, nil
 }
 
 // checkMail finds what can't work in a mail before a run.
@@ -227,8 +223,7 @@ func (o MailOptions) explain(err error) error {
 			host)
 	case errors.Is(err, errUnencrypted):
 		why = fmt.Sprint(err)
-	}
-	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
+	case timedOut(err):
 		why = "it took too long"
 	}
 	return sluice.CodeMailFailed.Errorf("The mail could not be handed to %q: %s.", host, why)

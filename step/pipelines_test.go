@@ -47,15 +47,11 @@ func runWith(t *testing.T, set command.Set, text string, secrets map[string]stri
 	for _, c := range change {
 		c(start.Run)
 	}
-	var limits run.Limits
-	limits.SetDefaults()
 	return run.Run(t.Context(), run.Environment{
-		Limits:  limits,
-		Call:    set.Call,
-		Secret:  func(_ context.Context, name string) (string, error) { return secrets[name], nil },
-		Pause:   wait.For,
-		Reports: true,
-		Log:     slog.New(slog.DiscardHandler),
+		Call:   set.Call,
+		Secret: func(_ context.Context, name string) (string, error) { return secrets[name], nil },
+		Pause:  wait.For,
+		Log:    slog.New(slog.DiscardHandler),
 	}, program, start)
 }
 

@@ -25,21 +25,18 @@ type secretPut struct {
 	Name string `json:"name" doc:"Its name."`
 }
 
-func secretPutCommand(secrets *Secrets) command.Command {
-	return command.New("secret.put", "Store a secret for pipelines, replacing the one of that name if there is one.",
-		func(ctx context.Context, p secretPutParams) (secretPut, error) {
-			if !secretName.MatchString(p.Name) {
-				return secretPut{},
-					invalid("name", "must be 1 to 128 letters, digits, dots, _ and -, beginning with a letter or digit")
-			}
-			if p.Value == "" || len(p.Value) > maxSecretValue || !utf8.ValidString(p.Value) {
-				return secretPut{}, invalid("value", "must be UTF-8 text of 1 byte to 64 KiB")
-			}
-			if err := secrets.Put(ctx, p.Name, p.Value); err != nil {
-				return secretPut{}, err
-			}
-			return secretPut{Name: p.Name}, nil
-		})
+func (o Options) putSecret(ctx context.Context, p secretPutParams) (secretPut, error) {
+	if !secretName.MatchString(p.Name) {
+		return secretPut{},
+			invalid("name", "must be 1 to 128 letters, digits, dots, _ and -, beginning with a letter or digit")
+	}
+	if p.Value == "" || len(p.Value) > maxSecretValue || !utf8.ValidString(p.Value) {
+		return secretPut{}, invalid("value", "must be UTF-8 text of 1 byte to 64 KiB")
+	}
+	if err := o.Secrets.Put(ctx, p.Name, p.Value); err != nil {
+		return secretPut{}, err
+	}
+	return secretPut{Name: p.Name}, nil
 }
 
 func showSecret(s *sluice.Secret) sluice.SecretView {
@@ -52,26 +49,20 @@ type secretGetParams struct {
 	command.Filter `things:"secrets" by:"name"`
 }
 
-func secretGetCommand(secrets *Secrets, usersOf func(string) sluice.SecretUsers) command.Command {
-	return command.New("secret.get",
-		"List the secrets, or show the one of that name: when it was changed and used, and by what; values are never "+
-			"shown.",
-		func(ctx context.Context, p secretGetParams) (any, error) {
-			if p.Name == "" {
-				return command.PageOf(secrets.all(ctx),
-					func(s *sluice.Secret) string { return s.Name }, showSecret, p.Filter), nil
-			}
-			record, err := secrets.find(ctx, p.Name)
-			if err != nil {
-				return nil, err
-			}
-			view := showSecret(record)
-			if users := showUsers(usersOf(p.Name), sluice.UserFrom(ctx)); !isUnused(users) {
-				view.UsedBy = &users
-			}
-			return view, nil
-		},
-		command.Lists[sluice.SecretView], command.Missing(secrets.missing))
+func (o Options) getSecret(ctx context.Context, p secretGetParams) (any, error) {
+	if p.Name == "" {
+		return command.PageOf(o.Secrets.all(ctx),
+			func(s *sluice.Secret) string { return s.Name }, showSecret, p.Filter), nil
+	}
+	record, err := o.Secrets.find(ctx, p.Name)
+	if err != nil {
+		return nil, err
+	}
+	view := showSecret(record)
+	if users := showUsers(o.UsersOf(p.Name), sluice.UserFrom(ctx)); !isUnused(users) {
+		view.UsedBy = &users
+	}
+	return view, nil
 }
 
 type secretDeleteParams struct {
@@ -79,20 +70,14 @@ type secretDeleteParams struct {
 	Force bool   `json:"force" doc:"Delete it although webhooks or pipelines use it."`
 }
 
-func secretDeleteCommand(secrets *Secrets, usersOf func(string) sluice.SecretUsers) command.Command {
-	return command.Removing("secret.delete",
-		"Delete a secret. It is refused while webhooks or pipelines use it, unless that is wanted: they fail without "+
-			"it, "+
-			"except webhooks that have another one.",
-		func(ctx context.Context, p secretDeleteParams) (string, error) {
-			if !p.Force {
-				if _, err := secrets.find(ctx, p.Name); err != nil { // a source may name one that was never there
-					return "", err
-				}
-				if users := showUsers(usersOf(p.Name), sluice.UserFrom(ctx)); !isUnused(users) {
-					return "", inUse(p.Name, users)
-				}
-			}
-			return p.Name, secrets.Delete(ctx, p.Name)
-		}, command.Missing(secrets.missing))
+func (o Options) deleteSecret(ctx context.Context, p secretDeleteParams) (string, error) {
+	if !p.Force {
+		if _, err := o.Secrets.find(ctx, p.Name); err != nil { // a source may name one that was never there
+			return "", err
+		}
+		if users := showUsers(o.UsersOf(p.Name), sluice.UserFrom(ctx)); !isUnused(users) {
+			return "", inUse(p.Name, users)
+		}
+	}
+	return p.Name, o.Secrets.Delete(ctx, p.Name)
 }

@@ -23,14 +23,13 @@ func NewSecrets(records sluice.Records[sluice.Secret], used func(name string)) *
 
 // Put stores a secret, and replaces the one of that name.
 func (s *Secrets) Put(ctx context.Context, name, value string) error {
-	_, err := s.records.Change(ctx, name,
-		func(before *sluice.Secret, _ map[string]*sluice.Secret) (*sluice.Secret, error) {
-			after := &sluice.Secret{Name: name, Value: value, Updated: time.Now().UTC()}
-			if before != nil {
-				after.Used = before.Used
-			}
-			return after, nil
-		})
+	_, err := sluice.Replace(ctx, s.records, name, func(before *sluice.Secret) (*sluice.Secret, error) {
+		after := &sluice.Secret{Name: name, Value: value, Updated: time.Now().UTC()}
+		if before != nil {
+			after.Used = before.Used
+		}
+		return after, nil
+	})
 	return err
 }
 

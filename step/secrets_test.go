@@ -141,6 +141,7 @@ func TestASecretShowsNowhere(t *testing.T) {
 	audit := func(_ context.Context, e sluice.AuditEntry) { fmt.Fprintf(&seen, "%+v\n", e) }
 	set := command.NewSet(audit, step.Commands(step.Options{
 		Secrets: secrets,
+		UsersOf: func(string) sluice.SecretUsers { return sluice.SecretUsers{} },
 		Log:     slog.New(slog.NewTextHandler(&log, nil)),
 	}))
 	note := func(name string, given args) {

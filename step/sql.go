@@ -18,7 +18,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"sluice"
-	"sluice/command"
 	"sluice/outward"
 	"sluice/value"
 )
@@ -43,24 +42,15 @@ type sqlResult struct {
 	Rows  []any `json:"rows" doc:"What the last statement gives: an object for each row."`
 }
 
-func sqlCommand(c *client) command.Command {
-	pools := keep(c, c.openPool, (*pgxpool.Pool).Close)
-	return command.New("sql.exec", "Run a statement on a PostgreSQL database, or several in one transaction, and give "+
-		"the rows, at most 1000.",
-		func(ctx context.Context, p sqlParams) (any, error) {
-			given, work, err := p.work()
-			if err != nil {
-				return nil, err
-			}
-			return reach(ctx, c, pools, hop{"SQL", p.Database, p.Timeout, given, false},
-				func(ctx context.Context, l line[*pgxpool.Pool]) (any, error) {
-					return transact(ctx, l.to, l.bare, work)
-				})
-		},
-		command.Traffic, command.InRun, command.Recorded, command.Nameless, command.Valid("statement", validStatement),
-		command.Valid("values", validValues), command.Valid("statements", validStatements),
-		command.Answers(sqlResult{}),
-		command.Secrets(func(known map[string]any) []string { return named(known, "database") }))
+func (c *client) execute(ctx context.Context, p sqlParams) (any, error) {
+	given, work, err := p.work()
+	if err != nil {
+		return nil, err
+	}
+	return reach(ctx, c, c.pools, hop{"SQL", p.Database, p.Timeout, given, false},
+		func(ctx context.Context, l line[*pgxpool.Pool]) (any, error) {
+			return transact(ctx, l.to, l.bare, work)
+		})
 }
 
 // sqlKeys are what URLs of databases may have in their query. Others read files of the server.

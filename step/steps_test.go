@@ -87,7 +87,7 @@ func TestExitEndsTheRun(t *testing.T) {
 	if _, err := call(sluice.WithRun(t.Context(), run), newSet(step.Options{}), "exit", nil); err != nil {
 		t.Fatal(err)
 	}
-	if !run.Exited() {
+	if !run.Exited {
 		t.Error("the run goes on")
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -118,11 +117,10 @@ func note(run *sluice.Run, seen sluice.Exchange, target *url.URL, got any, err e
 // away is the error of a server that gave no answer, or none that counts.
 func away(target *url.URL, err error) error {
 	why := reason(err)
-	timeout, ok := errors.AsType[net.Error](err)
 	switch {
 	case errors.Is(err, outward.ErrRefused):
 		return refusedAddress(target)
-	case ok && timeout.Timeout():
+	case timedOut(err):
 		why = "it took too long"
 	case errors.Is(err, io.EOF):
 		why = "it hangs up, as servers do that want TLS, or another user or password"

@@ -24,7 +24,7 @@ func Decode[S ~string | ~[]byte](data S) (any, error) {
 	if v, ok := r.read(); ok {
 		return v, nil
 	}
-	return decodeStandard([]byte(data))
+	return decodeRare([]byte(data))
 }
 
 // DecodeObject decodes an object, with space for two more fields. Its strings share memory:
@@ -37,7 +37,7 @@ func DecodeObject(data []byte) (map[string]any, error) {
 	v, ok := r.read()
 	if !ok {
 		var err error
-		if v, err = decodeStandard(data); err != nil {
+		if v, err = decodeRare(data); err != nil {
 			return nil, err
 		}
 	}
@@ -48,37 +48,21 @@ func DecodeObject(data []byte) (map[string]any, error) {
 	return object, nil
 }
 
-// decodeStandard is Decode with encoding/json.
-func decodeStandard(data []byte) (any, error) {
+// decodeRare is Decode for what the reader has given up on: wrong JSON, and bytes that are not UTF-8.
+func decodeRare(data []byte) (any, error) {
 	if levels, _ := Inspect(data); levels > MaxDepth+1 {
 		return nil, TooDeep()
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
-	var v any
-	if err := dec.Decode(&v); err != nil {
+	if err := dec.Decode(new(json.RawMessage)); err != nil {
 		return nil, err
 	}
 	if _, err := dec.Token(); err != io.EOF {
 		return nil, &json.SyntaxError{Offset: dec.InputOffset()}
 	}
-	return exactNumbers(v), nil
-}
-
-func exactNumbers(v any) any {
-	switch v := v.(type) {
-	case json.Number:
-		return exactNumber(v)
-	case []any:
-		for i := range v {
-			v[i] = exactNumbers(v[i])
-		}
-	case map[string]any:
-		for name := range v {
-			v[name] = exactNumbers(v[name])
-		}
-	}
-	return v
+	r := reader{data: string([]rune(string(data)))}
+	v, _ := r.read()
+	return v, nil
 }
 
 // exactNumber returns an int or float64 if that holds the number exactly, otherwise the
@@ -105,7 +89,8 @@ func digits(number string) string {
 }
 
 // A reader decodes JSON in one pass and without reflection, since it decodes every event
-// for its pipelines. It gives up on rare or wrong JSON, and leaves that to encoding/json.
+// for its pipelines. It gives up on wrong JSON and on bytes that are not UTF-8, and leaves those to
+// encoding/json.
 type reader struct {
 	data   string
 	at     int

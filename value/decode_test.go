@@ -1,7 +1,10 @@
 package value
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
+	"io"
 	"reflect"
 	"strings"
 	"testing"
@@ -35,6 +38,39 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("%q was changed to %q", before, data)
 		}
 	})
+}
+
+// decodeStandard is Decode with encoding/json.
+func decodeStandard(data []byte) (any, error) {
+	if levels, _ := Inspect(data); levels > MaxDepth+1 {
+		return nil, TooDeep()
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil {
+		return nil, err
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, &json.SyntaxError{Offset: dec.InputOffset()}
+	}
+	return exactNumbers(v), nil
+}
+
+func exactNumbers(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		return exactNumber(v)
+	case []any:
+		for i := range v {
+			v[i] = exactNumbers(v[i])
+		}
+	case map[string]any:
+		for name := range v {
+			v[name] = exactNumbers(v[name])
+		}
+	}
+	return v
 }
 
 // TestDepth: a value is taken up to one depth, whoever decodes, writes or weighs

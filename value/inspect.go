@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 )
 
 // Inspect counts the levels of lists and objects in a JSON text, and the values that it
@@ -78,6 +80,13 @@ func Texts(texts []string) []any {
 		list[i] = text
 	}
 	return list
+}
+
+// Position returns the line and column of a byte of a text, counted from 1. Columns count characters.
+func Position(text string, offset int) (line, column int) {
+	before := text[:max(0, min(offset, len(text)))]
+	line = strings.Count(before, "\n") + 1
+	return line, utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]) + 1
 }
 
 // Describe names the type of a value, never the value: it may be a secret.

@@ -96,16 +96,8 @@ func writerOf(t reflect.Type) writer {
 		return appendStandard
 	}
 	switch t.Kind() {
-	case reflect.String:
-		return func(b []byte, v reflect.Value) []byte { return AppendString(b, v.String()) }
-	case reflect.Bool:
-		return func(b []byte, v reflect.Value) []byte { return strconv.AppendBool(b, v.Bool()) }
-	case reflect.Int:
-		return func(b []byte, v reflect.Value) []byte { return strconv.AppendInt(b, v.Int(), 10) }
-	case reflect.Uint64:
-		return func(b []byte, v reflect.Value) []byte { return strconv.AppendUint(b, v.Uint(), 10) }
-	case reflect.Float64:
-		return func(b []byte, v reflect.Value) []byte { return strconv.AppendFloat(b, v.Float(), 'f', -1, 64) }
+	case reflect.String, reflect.Bool, reflect.Int, reflect.Uint64, reflect.Float64:
+		return appendScalar
 	case reflect.Struct:
 		return func(b []byte, v reflect.Value) []byte { return appendMembers(b, v, membersOf(t)) }
 	case reflect.Pointer:
@@ -117,6 +109,22 @@ func writerOf(t reflect.Type) writer {
 		return objectWriter(writerOf(t.Elem()))
 	}
 	return appendStandard
+}
+
+// appendScalar appends a text, a number, or whether something holds.
+func appendScalar(b []byte, v reflect.Value) []byte {
+	switch v.Kind() {
+	case reflect.String:
+		return AppendString(b, v.String())
+	case reflect.Int:
+		return strconv.AppendInt(b, v.Int(), 10)
+	case reflect.Bool:
+		return strconv.AppendBool(b, v.Bool())
+	case reflect.Uint64:
+		return strconv.AppendUint(b, v.Uint(), 10)
+	default:
+		return strconv.AppendFloat(b, v.Float(), 'f', -1, 64)
+	}
 }
 
 func listWriter(write writer) writer {

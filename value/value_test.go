@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -74,6 +75,10 @@ func TestForeignValues(t *testing.T) {
 }
 
 func TestScale(t *testing.T) {
+	wide := object{}
+	for i := range value.MaxItems + 1 {
+		wide[strconv.Itoa(i)] = nil
+	}
 	tests := map[string]struct {
 		scale value.Scale
 		v     any
@@ -81,11 +86,11 @@ func TestScale(t *testing.T) {
 	}{
 		"all there is":          {value.Scale{}, list{nil, true, 1, 1.5, "a", json.Number("1"), object{"a": list{}}}, ""},
 		"a long text":           {value.Scale{}, strings.Repeat("x", value.MaxSize), "value-too-large"},
-		"a long number":         {value.Scale{MaxSize: 10}, json.Number("12345678901"), "value-too-large"},
-		"a long name":           {value.Scale{MaxSize: 10}, object{"abcdefghijk": nil}, "value-too-large"},
+		"a long number":         {value.Scale{Size: value.MaxSize - 10}, json.Number("12345678901"), "value-too-large"},
+		"a long name":           {value.Scale{Size: value.MaxSize - 10}, object{"abcdefghijk": nil}, "value-too-large"},
 		"a long list":           {value.Scale{}, make(list, value.MaxItems+1), "too-many-items"},
-		"a wide object":         {value.Scale{MaxItems: 1}, object{"a": 1, "b": 2}, "too-many-items"},
-		"what was added before": {value.Scale{MaxSize: 100, Size: 99}, "a", "value-too-large"},
+		"a wide object":         {value.Scale{}, wide, "too-many-items"},
+		"what was added before": {value.Scale{Size: value.MaxSize - 1}, "a", "value-too-large"},
 	}
 	for name, test := range tests {
 		err := test.scale.Add(test.v)
@@ -118,7 +123,8 @@ func TestPlain(t *testing.T) {
 	if _, err := new(value.Scale).Plain(list{math.NaN()}); err == nil {
 		t.Error("NaN became a value")
 	}
-	_, err = (&value.Scale{MaxSize: 10}).Plain(given)
+	given.Body = strings.Repeat("x", value.MaxSize)
+	_, err = new(value.Scale).Plain(given)
 	if refused, _ := errors.AsType[*value.Error](err); refused == nil || refused.Code != "value-too-large" {
 		t.Errorf("the error is %v", err)
 	}
@@ -147,14 +153,13 @@ func TestWords(t *testing.T) {
 		}
 	}
 	var all bytes.Buffer
-	for _, err := range []error{value.ErrForeign, value.TooDeep(), value.TooLarge(8 << 20), value.TooLarge(15), value.TooManyItems(100), value.TooManyValues()} {
+	for _, err := range []error{value.ErrForeign, value.TooDeep(), value.TooLarge(8 << 20), value.TooManyItems(), value.TooManyValues()} {
 		all.WriteString(err.Error() + "\n")
 	}
 	want := `This has no form in JSON: it has a number that is not finite, or is no plain value.
 Lists and objects are nested more than 1000 deep.
 A value is larger than 8 MiB; work on a smaller part of it.
-A value is larger than 15 bytes; work on a smaller part of it.
-A list or object has more than 100 items; work on a smaller part of it.
+A list or object has more than 100000 items; work on a smaller part of it.
 There are more than 1000000 values in this text; work on a smaller part of it.
 `
 	if diff := cmp.Diff(want, all.String()); diff != "" {

@@ -1,7 +1,6 @@
 package value
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,9 +11,6 @@ import (
 // A Scale weighs values before anything is done with them. It stops at the limit, since a
 // value may hold another one many times.
 type Scale struct {
-	MaxSize  int // bytes in all; 0 means MaxSize
-	MaxItems int // items of one list or object; 0 means MaxItems
-
 	Size        int // bytes of their JSON, about
 	Memory      int // bytes in memory, about
 	Items       int // items of all lists and objects
@@ -23,7 +19,6 @@ type Scale struct {
 
 // Add weighs another value. It fails with ErrForeign on anything that is no value.
 func (s *Scale) Add(v any) error {
-	s.MaxSize, s.MaxItems = cmp.Or(s.MaxSize, MaxSize), cmp.Or(s.MaxItems, MaxItems)
 	return s.add(v, 0)
 }
 
@@ -64,8 +59,8 @@ func (s *Scale) add(v any, depth int) error {
 	default:
 		return ErrForeign
 	}
-	if s.Size > s.MaxSize {
-		return TooLarge(s.MaxSize)
+	if s.Size > MaxSize {
+		return TooLarge(MaxSize)
 	}
 	return nil
 }
@@ -91,8 +86,8 @@ func (s *Scale) enter(count, depth int) error {
 	if depth > MaxDepth {
 		return TooDeep()
 	}
-	if count > s.MaxItems {
-		return TooManyItems(s.MaxItems)
+	if count > MaxItems {
+		return TooManyItems()
 	}
 	s.Size += len("[]") + count
 	s.Items += count
@@ -118,8 +113,8 @@ func (s *Scale) Plain(v any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if limit := cmp.Or(s.MaxSize, MaxSize); len(data) > limit {
-		return nil, TooLarge(limit)
+	if len(data) > MaxSize {
+		return nil, TooLarge(MaxSize)
 	}
 	if v, err = Decode(data); err != nil {
 		return nil, err
@@ -156,19 +151,14 @@ func TooDeep() error {
 	return tooMuch("value-too-deep", "Lists and objects are nested more than %d deep.", MaxDepth)
 }
 
-// TooLarge is the error of a value or text that has more bytes than a limit.
+// TooLarge is the error of a value or text that has more bytes than a limit, which is some MiB.
 func TooLarge(limit int) error {
-	const mebibyte = 1 << 20
-	if limit%mebibyte == 0 {
-		return tooMuch("value-too-large", "A value is larger than %d MiB; work on a smaller part of it.",
-			limit/mebibyte)
-	}
-	return tooMuch("value-too-large", "A value is larger than %d bytes; work on a smaller part of it.", limit)
+	return tooMuch("value-too-large", "A value is larger than %d MiB; work on a smaller part of it.", limit>>20)
 }
 
-// TooManyItems is the error of a list or object that has more items than a limit.
-func TooManyItems(limit int) error {
-	return tooMuch("too-many-items", "A list or object has more than %d items; work on a smaller part of it.", limit)
+// TooManyItems is the error of a list or object that has more than MaxItems.
+func TooManyItems() error {
+	return tooMuch("too-many-items", "A list or object has more than %d items; work on a smaller part of it.", MaxItems)
 }
 
 // TooManyValues is the error of a text that decodes to more than MaxValues.

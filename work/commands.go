@@ -26,10 +26,28 @@ type Options struct {
 
 // Commands returns the step and the commands about it.
 func Commands(o Options) []command.Command {
+	w := workers{o, limit.NewSlots(maxTakers)}
 	return []command.Command{
-		stepCommand(), takeCommand(o, limit.NewSlots(maxTakers)), doneCommand(o), failCommand(o), extendCommand(o),
-		getCommand(o), queuesCommand(o),
+		command.New("work", "Let somebody outside do something, at a time of their own; what they answer is the body "+
+			"of the next step. The run leaves its place meanwhile.", offer, command.Waits, ofQueue),
+		command.New("work.take", "Take work, the oldest first: each item is one taker's at a time, until work.done, "+
+			"work.fail, or the end of its lease.", w.take, command.Traffic, ofQueue),
+		command.New("work.done", "Answer an item of work: its pipeline goes on with the value. The same lease again "+
+			"has the same answer.", w.done, command.Traffic, command.Listed),
+		command.New("work.fail", "Say that an item of work can't be done, or not now.", w.fail, command.Traffic,
+			command.Listed),
+		command.New("work.extend", "Keep an item of work for longer.", w.extend, command.Traffic, command.Listed),
+		command.New("work.get", "Show what waits in a queue, and who has it, the oldest first.", w.get,
+			command.ReadOnly, ofQueue),
+		command.New("work.queues", "List the queues that have work, with how much there is and since when.", w.queues,
+			command.ReadOnly, command.Listed),
 	}
+}
+
+// workers are those who call the commands.
+type workers struct {
+	Options
+	takers *limit.Slots
 }
 
 // Bounds of what workers and authors may say.
@@ -44,12 +62,6 @@ type stepParams struct {
 	Queue  string        `json:"queue" required:"true" names:"new queue" doc:"The name under which workers take it."`
 	Within time.Duration `json:"within" min:"1s" max:"168h" doc:"How long there is for it; then the step fails with work-expired. Default 24h."`
 	Input  any           `json:"input" body:"default" doc:"What the worker gets."`
-}
-
-func stepCommand() command.Command {
-	return command.New("work", "Let somebody outside do something, at a time of their own; what they answer is the "+
-		"body of the next step. The run leaves its place meanwhile.", offer, command.Waits,
-		ofQueue)
 }
 
 // ofQueue declares that the command is about a queue.
@@ -111,34 +123,29 @@ type takeParams struct {
 	Wait  time.Duration `json:"wait" max:"30s" doc:"How long to wait if there is none."`
 }
 
-func takeCommand(o Options, takers *limit.Slots) command.Command {
-	return command.New("work.take",
-		"Take work, the oldest first: each item is one taker's at a time, until work.done, "+
-			"work.fail, or the end of its lease.",
-		func(ctx context.Context, p takeParams) (list sluice.List[sluice.WorkItem], err error) {
-			waiting, stop := context.WithTimeout(ctx, p.Wait)
-			defer stop()
-			if p.Wait == 0 || takers.Enter() != nil {
-				stop()
-			} else {
-				defer takers.Leave()
-			}
-			go func() {
-				select {
-				case <-o.Stopping:
-					stop()
-				case <-waiting.Done():
-				}
-			}()
-			list.Items, err = o.Work.Take(waiting, p.Queue, sluice.UserFrom(ctx).Name, cmp.Or(p.Limit, 1),
-				cmp.Or(p.Lease, defaultLease))
-			if len(list.Items) > 0 {
-				o.Seen(ctx, "work.take", p.Queue)
-			} else if err == nil {
-				list.Items = []sluice.WorkItem{}
-			}
-			return list, err
-		}, command.Traffic, ofQueue)
+func (w workers) take(ctx context.Context, p takeParams) (list sluice.List[sluice.WorkItem], err error) {
+	waiting, stop := context.WithTimeout(ctx, p.Wait)
+	defer stop()
+	if p.Wait == 0 || w.takers.Enter() != nil {
+		stop()
+	} else {
+		defer w.takers.Leave()
+	}
+	go func() {
+		select {
+		case <-w.Stopping:
+			stop()
+		case <-waiting.Done():
+		}
+	}()
+	list.Items, err = w.Work.Take(waiting, p.Queue, sluice.UserFrom(ctx).Name, cmp.Or(p.Limit, 1),
+		cmp.Or(p.Lease, defaultLease))
+	if len(list.Items) > 0 {
+		w.Seen(ctx, "work.take", p.Queue)
+	} else if err == nil {
+		list.Items = []sluice.WorkItem{}
+	}
+	return list, err
 }
 
 type doneParams struct {
@@ -151,22 +158,17 @@ type settled struct {
 	Lease string `json:"lease" doc:"The lease, which is over."`
 }
 
-func doneCommand(o Options) command.Command {
-	return command.New("work.done",
-		"Answer an item of work: its pipeline goes on with the value. The same lease again "+
-			"has the same answer.",
-		func(ctx context.Context, p doneParams) (settled, error) {
-			text, err := value.Marshal(p.Value)
-			if err != nil {
-				return settled{}, err
-			}
-			if len(text) > sluice.MaxKept {
-				return settled{}, sluice.CodeResultTooLarge.Errorf("The value has more than %d bytes as JSON.",
-					sluice.MaxKept).About("value")
-			}
-			return settled{p.Lease},
-				o.Work.Answer(ctx, p.Lease, sluice.WorkAnswer{Value: json.RawMessage(text)}, covered(ctx, "work.done"))
-		}, command.Traffic, command.Listed)
+func (w workers) done(ctx context.Context, p doneParams) (settled, error) {
+	text, err := value.Marshal(p.Value)
+	if err != nil {
+		return settled{}, err
+	}
+	if len(text) > sluice.MaxKept {
+		return settled{}, sluice.CodeResultTooLarge.Errorf("The value has more than %d bytes as JSON.",
+			sluice.MaxKept).About("value")
+	}
+	return settled{p.Lease},
+		w.Work.Answer(ctx, p.Lease, sluice.WorkAnswer{Value: json.RawMessage(text)}, covered(ctx, "work.done"))
 }
 
 // covered lets the user do what they have a permission for in the queues that their scopes cover.
@@ -186,19 +188,16 @@ type failParams struct {
 	RetryAfter time.Duration `json:"retryAfter" max:"168h" doc:"When it is offered again. Default at once."`
 }
 
-func failCommand(o Options) command.Command {
-	return command.New("work.fail", "Say that an item of work can't be done, or not now.",
-		func(ctx context.Context, p failParams) (settled, error) {
-			const longest = 2000
-			status := cmp.Or(p.StatusCode, http.StatusBadRequest)
-			a := sluice.WorkAnswer{
-				Status: status, Message: cmp.Or(sluice.Shorten(p.Message, longest), "The worker gave no reason."),
-			}
-			if status == http.StatusTooManyRequests || status >= http.StatusInternalServerError {
-				a.Again = time.Now().UTC().Add(p.RetryAfter)
-			}
-			return settled{p.Lease}, o.Work.Answer(ctx, p.Lease, a, covered(ctx, "work.fail"))
-		}, command.Traffic, command.Listed)
+func (w workers) fail(ctx context.Context, p failParams) (settled, error) {
+	const longest = 2000
+	status := cmp.Or(p.StatusCode, http.StatusBadRequest)
+	a := sluice.WorkAnswer{
+		Status: status, Message: cmp.Or(sluice.Shorten(p.Message, longest), "The worker gave no reason."),
+	}
+	if status == http.StatusTooManyRequests || status >= http.StatusInternalServerError {
+		a.Again = time.Now().UTC().Add(p.RetryAfter)
+	}
+	return settled{p.Lease}, w.Work.Answer(ctx, p.Lease, a, covered(ctx, "work.fail"))
 }
 
 type extendParams struct {
@@ -212,12 +211,9 @@ type extended struct {
 	Expires time.Time `json:"expires" doc:"When it is over."`
 }
 
-func extendCommand(o Options) command.Command {
-	return command.New("work.extend", "Keep an item of work for longer.",
-		func(ctx context.Context, p extendParams) (extended, error) {
-			expires, err := o.Work.Extend(ctx, p.Lease, p.For, covered(ctx, "work.extend"))
-			return extended{p.Lease, expires}, err
-		}, command.Traffic, command.Listed)
+func (w workers) extend(ctx context.Context, p extendParams) (extended, error) {
+	expires, err := w.Work.Extend(ctx, p.Lease, p.For, covered(ctx, "work.extend"))
+	return extended{p.Lease, expires}, err
 }
 
 type getParams struct {
@@ -225,24 +221,18 @@ type getParams struct {
 	Limit int    `json:"limit" min:"1" max:"1000" doc:"At most this many. Default 100."`
 }
 
-func getCommand(o Options) command.Command {
-	return command.New("work.get", "Show what waits in a queue, and who has it, the oldest first.",
-		func(_ context.Context, p getParams) (list sluice.List[sluice.WorkItem], err error) {
-			list.Items = o.Work.Items(p.Queue, cmp.Or(p.Limit, defaultItems))
-			return list, nil
-		}, command.ReadOnly, ofQueue)
+func (w workers) get(_ context.Context, p getParams) (list sluice.List[sluice.WorkItem], err error) {
+	list.Items = w.Work.Items(p.Queue, cmp.Or(p.Limit, defaultItems))
+	return list, nil
 }
 
-func queuesCommand(o Options) command.Command {
-	return command.New("work.queues", "List the queues that have work, with how much there is and since when.",
-		func(ctx context.Context, _ struct{}) ([]sluice.WorkQueue, error) {
-			cover := sluice.CoverFrom(ctx)
-			queues := []sluice.WorkQueue{}
-			for _, q := range o.Work.Queues() {
-				if cover.Name(q.Queue) {
-					queues = append(queues, q)
-				}
-			}
-			return queues, nil
-		}, command.ReadOnly, command.Listed)
+func (w workers) queues(ctx context.Context, _ struct{}) ([]sluice.WorkQueue, error) {
+	cover := sluice.CoverFrom(ctx)
+	queues := []sluice.WorkQueue{}
+	for _, q := range w.Work.Queues() {
+		if cover.Name(q.Queue) {
+			queues = append(queues, q)
+		}
+	}
+	return queues, nil
 }

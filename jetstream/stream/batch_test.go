@@ -137,7 +137,7 @@ func TestAMessageThatIsTooLargeIsRefusedAlone(t *testing.T) {
 	if len(batch.waiting)+len(cluster.waiting) > 0 {
 		t.Error("it waits for a batch")
 	}
-	long := CutProblem(sluice.Problem{Detail: strings.Repeat("\u00fc", maxSaid), Snippet: "short", Errors: make([]string, maxSaid)})
+	long := CutProblem(sluice.Problem{Detail: strings.Repeat("\u00fc", maxSaid), Position: sluice.Position{Snippet: "short"}, Errors: make([]string, maxSaid)})
 	if len(long.Detail) > maxSaid+20 || !utf8.ValidString(long.Detail) || !strings.HasSuffix(long.Detail, "… (cut)") || long.Snippet != "short" || long.Errors != nil {
 		t.Errorf("cut: %.50s… of %d bytes, %q, %v", long.Detail, len(long.Detail), long.Snippet, long.Errors)
 	}

@@ -120,7 +120,7 @@ func (w *World) Commands() []command.Command {
 				WithStatus(p.StatusCode)
 		}, command.Pure),
 		command.New("exit", "End the run.", func(ctx context.Context, p exitParams) (any, error) {
-			sluice.RunFrom(ctx).Exit()
+			sluice.RunFrom(ctx).Exited = true
 			return p.Value, nil
 		}, command.Pure),
 		command.New("wait", "Wait.", func(ctx context.Context, p waitParams) (any, error) {

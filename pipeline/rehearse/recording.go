@@ -209,7 +209,7 @@ func valueOf(result json.RawMessage, listeners []string, pipeline string) json.R
 func (t *Rehearsal) wouldBe(out any, err error) *ending {
 	e := &ending{TryOutcome: sluice.TryOutcome{Status: sluice.StatusOK, Calls: t.calls}, value: out, known: true}
 	if err == nil {
-		e.Value, err = t.Limits.Encode(out)
+		e.Value, err = run.Encode(out)
 	}
 	if err != nil {
 		failure := sluice.AsError(err)

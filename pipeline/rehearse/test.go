@@ -1,6 +1,7 @@
 package rehearse
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -27,8 +28,7 @@ const (
 // Test runs the tests of a program. They need no server: stubs replace the commands that
 // reach outside, and nothing waits.
 func Test(ctx context.Context, p *source.Program, limits run.Limits) []sluice.TestResult {
-	limits.SetDefaults()
-	limits.RunTime = min(limits.RunTime, maxTestTime)
+	limits.RunTime = cmp.Or(min(limits.RunTime, maxTestTime), maxTestTime)
 	ctx, cancel := context.WithTimeoutCause(ctx, maxTestsTime, run.TooLongError(maxTestsTime))
 	defer cancel()
 	results := make([]sluice.TestResult, len(p.Tests))
@@ -45,14 +45,8 @@ type trial struct {
 	*source.Case
 
 	program *source.Program
-	calls   []madeCall
-	missing string // what the author is told about a missing stub
-}
-
-// A madeCall is a call of a stubbed command.
-type madeCall struct {
-	command string
-	args    map[string]any
+	calls   []source.Call // of stubbed commands
+	missing string        // what the author is told about a missing stub
 }
 
 // run returns the first difference from what the test wants, "" if there is none.
@@ -102,7 +96,7 @@ func everything(name string) sluice.User { return sluice.User{Name: name, Permis
 // outside.
 func (t *trial) call(ctx context.Context, cmd command.Command, args command.Args) (any, error) {
 	if s, ok := t.Stubs[cmd.Name]; ok {
-		t.calls = append(t.calls, madeCall{cmd.Name, named(args)})
+		t.calls = append(t.calls, source.Call{Command: cmd.Name, Params: named(args)})
 		return outputOf(s)
 	}
 	switch {
@@ -201,13 +195,13 @@ func (t *trial) compareCalls() string {
 			return fmt.Sprintf("Call %d is missing: %s was wanted. Calls: %s.", i+1, want.Command, t.callNames())
 		}
 		made := t.calls[i]
-		if made.command != want.Command {
-			return fmt.Sprintf("Call %d is %s, wanted %s.", i+1, made.command, want.Command)
+		if made.Command != want.Command {
+			return fmt.Sprintf("Call %d is %s, wanted %s.", i+1, made.Command, want.Command)
 		}
 		for _, name := range slices.Sorted(maps.Keys(want.Params)) {
-			if !within(want.Params[name], made.args[name]) {
-				return fmt.Sprintf("Call %d, %s: %s is %s, wanted %s.", i+1, made.command, name, brief(made.args[name]),
-					brief(want.Params[name]))
+			if !within(want.Params[name], made.Params[name]) {
+				return fmt.Sprintf("Call %d, %s: %s is %s, wanted %s.", i+1, made.Command, name,
+					brief(made.Params[name]), brief(want.Params[name]))
 			}
 		}
 	}
@@ -220,7 +214,7 @@ func (t *trial) compareCalls() string {
 func (t *trial) callNames() string {
 	names := make([]string, 0, len(t.calls))
 	for _, made := range t.calls {
-		names = append(names, made.command)
+		names = append(names, made.Command)
 	}
 	if len(names) == 0 {
 		return "none"

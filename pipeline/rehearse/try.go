@@ -8,6 +8,7 @@
 package rehearse
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"slices"
@@ -129,9 +130,11 @@ func (t *Rehearsal) runOn(
 // Run runs the draft, or a pipeline that it runs.
 func (t *Rehearsal) Run(ctx context.Context, p *source.Program, s run.Start) (run.Outcome, error) {
 	limits := t.Limits
-	limits.RunTime = min(limits.RunTime, maxTestTime)
+	limits.RunTime = cmp.Or(min(limits.RunTime, maxTestTime), maxTestTime)
 	environment := run.Environment{Limits: limits, Call: t.call, Secret: t.Secret, Pause: noPause, Log: t.Log}
-	return run.Run(context.WithValue(ctx, rehearsalKey{}, t), environment, p, s)
+	out, err := run.Run(context.WithValue(ctx, rehearsalKey{}, t), environment, p, s)
+	out.Report = nil // nobody is told of it
+	return out, err
 }
 
 type rehearsalKey struct{}

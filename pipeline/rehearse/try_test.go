@@ -31,7 +31,6 @@ func newStage(events int) rehearse.Stage {
 		},
 		Log: slog.New(slog.DiscardHandler),
 	}
-	stage.Limits.SetDefaults()
 	return stage
 }
 

@@ -150,7 +150,7 @@ func (x *execution) note(s *source.Step, started time.Time, before sluice.User, 
 			x.hosts = withName(x.hosts, hostOf(x.secrets.hideText(at)))
 		}
 	}
-	if x.report == nil || len(x.report.Steps) >= MaxReported {
+	if len(x.report.Steps) >= MaxReported {
 		return
 	}
 	r := sluice.StepReport{

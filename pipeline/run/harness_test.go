@@ -3,6 +3,8 @@ package run_test
 import (
 	"context"
 	"log/slog"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 	"sluice/pipeline/pipelinetest"
 	"sluice/pipeline/run"
 	"sluice/pipeline/source"
+	"sluice/value"
 )
 
 // TestMain checks that nothing is left running.
@@ -32,12 +35,24 @@ var listing = command.New("listing", "List nothing.",
 		return command.Page[string]{}, nil
 	}, command.Pure)
 
+// swelling gives what is too large.
+var swelling = command.New("swell", "Give too much.", func(_ context.Context, p swellParams) (any, error) {
+	list, fields := make([]any, value.MaxItems+1), map[string]any{}
+	for i := range list {
+		fields[strconv.Itoa(i)] = nil
+	}
+	return map[string]any{"text": strings.Repeat("x", value.MaxSize), "list": list, "object": fields}[p.Input], nil
+}, command.Pure)
+
+type swellParams struct {
+	Input string `json:"input" required:"true" doc:"What to give: a text, a list or an object."`
+}
+
 func newFixture(limits run.Limits) *fixture {
-	limits.SetDefaults()
 	world := &pipelinetest.World{}
 	return &fixture{
 		World:   world,
-		set:     command.NewSet(func(context.Context, sluice.AuditEntry) {}, world.Commands(), []command.Command{listing}),
+		set:     command.NewSet(func(context.Context, sluice.AuditEntry) {}, world.Commands(), []command.Command{listing, swelling}),
 		limits:  limits,
 		reports: make(chan sluice.RunReport, 1),
 	}
@@ -69,8 +84,7 @@ func (f *fixture) run(t *testing.T, text string) (any, error) {
 				return ctx.Err()
 			}
 		},
-		Reports: true,
-		Log:     slog.New(slog.DiscardHandler),
+		Log: slog.New(slog.DiscardHandler),
 	}, program, start)
 	f.reports <- *out.Report
 	return out.Body, err

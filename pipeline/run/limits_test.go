@@ -1,6 +1,7 @@
 package run_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -17,6 +18,11 @@ import (
 // a step says about errors.
 func TestLimits(t *testing.T) {
 	doubling := "body: [x, x, x, x]\npipeline:\n" + strings.Repeat("- set: {value: ['#{body}', '#{body}', '#{body}', '#{body}']}\n", 12)
+	large := `['#{repeat("x", 5000000)}', '#{repeat("x", 5000000)}']` // each is not
+	many := ""
+	for i := range 9 {
+		many += fmt.Sprintf("- set: {value: '#{repeat(\"x\", 8000000)}', output: vars.a%d}\n", i)
+	}
 	tests := []struct {
 		name, source string
 		limits       run.Limits
@@ -27,15 +33,15 @@ func TestLimits(t *testing.T) {
 		{"rounds of a loop in which nothing is done", "pipeline: [foreach: {in: '#{1..5000}', do: [foreach: {in: '#{1..5000}', do: [pass: {if: false}]}]}]", run.Limits{}, "too-many-steps"},
 		{"items of a loop", "pipeline: [foreach: {in: '#{1..10001}', do: [pass]}]", run.Limits{}, "too-many-items"},
 		{"a value that holds itself again and again", doubling, run.Limits{}, "value-too-large"},
-		{"a value of a variable", "vars: {a: abcdefghij}\npipeline: [pass]", run.Limits{Value: 8}, "value-too-large"},
-		{"arguments", "body: abcdefghij\npipeline: [log: {message: '#{body}#{body}'}]", run.Limits{Value: 15}, "value-too-large"},
-		{"an input", "body: abcdefghij\npipeline: [log: {input: '#{body}#{body}'}]", run.Limits{Value: 15}, "value-too-large"},
-		{"an answer of a command", "body: abcdefghijabcdefghij\npipeline: [http.request: {url: '#{body}'}]", run.Limits{Value: 40}, "value-too-large"},
-		{"a list", "pipeline: [set: {value: [1, 2, 3]}]", run.Limits{List: 2}, "too-many-items"},
-		{"an object", "pipeline: [set: {value: {a: 1, b: 2, c: 3}}]", run.Limits{List: 2}, "too-many-items"},
+		{"a value of a variable", "vars: {a: " + large + "}\npipeline: [pass]", run.Limits{}, "value-too-large"},
+		{"arguments", "pipeline: [log: {message: " + large + "}]", run.Limits{}, "value-too-large"},
+		{"an input", "pipeline: [log: {input: " + large + "}]", run.Limits{}, "value-too-large"},
+		{"an answer of a command", "pipeline: [swell: {input: text}]", run.Limits{}, "value-too-large"},
+		{"a list", "pipeline: [swell: {input: list}]", run.Limits{}, "too-many-items"},
+		{"an object", "pipeline: [swell: {input: object}]", run.Limits{}, "too-many-items"},
 		{"a value that grows in depth", "pipeline: [foreach: {in: '#{1..2000}', do: [set: {value: ['#{body}']}]}]", run.Limits{}, "value-too-deep"},
 		{"a value that is deep from the start", "body: '#{fromJSON(\"" + strings.Repeat("[", 900) + strings.Repeat("]", 900) + "\")}'\npipeline:\n" + strings.Repeat("- set: {value: [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[['#{body}']]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]}\n", 3), run.Limits{}, "value-too-deep"},
-		{"many large variables", "body: abcdefghij\npipeline: [set: {value: '#{body}', output: vars.a}, set: {value: '#{body}', output: vars.b}]", run.Limits{Memory: 30}, "too-much-memory"},
+		{"many large variables", "pipeline:\n" + many, run.Limits{}, "too-much-memory"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -53,8 +59,8 @@ func TestLimits(t *testing.T) {
 
 // TestMemoryIsGivenBack: what replaces a value takes its place.
 func TestMemoryIsGivenBack(t *testing.T) {
-	f := newFixture(run.Limits{Memory: 100})
-	source := "pipeline: [foreach: {in: '#{1..50}', do: [set: {value: 'abcdefghij'}, set: {value: 'abcdefghij', output: vars.a}]}]"
+	f := newFixture(run.Limits{})
+	source := `pipeline: [foreach: {in: '#{1..12}', do: [set: {value: '#{repeat("x", 8000000)}'}, set: {value: '#{repeat("x", 8000000)}', output: vars.a}]}]`
 	if _, err := f.run(t, source); err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -19,7 +18,7 @@ import (
 
 // A weight is what a value takes.
 type weight struct {
-	size   int // about as many bytes as its JSON has; Limits bound it
+	size   int // about as many bytes as its JSON has; maxMemory bounds it
 	memory int // about as many bytes as it takes in memory, of the budget of all runs
 }
 
@@ -40,11 +39,19 @@ func noMemory() error {
 		After(2 * time.Second)
 }
 
+// Bounds of a run, so that no pipeline harms the others; see Limits for those that differ.
+const (
+	maxSteps  = 10_000
+	maxItems  = 10_000   // of a list that foreach goes through
+	maxMemory = 64 << 20 // bytes of all values that a run holds
+	maxResult = 4 << 20  // bytes of a final body as JSON
+)
+
 // afford checks that there is memory for a value that replaces another one.
 func (x *execution) afford(ctx context.Context, t source.Target, w weight) error {
-	if x.total.size-x.held[t].size+w.size > x.environment.Limits.Memory {
+	if x.total.size-x.held[t].size+w.size > maxMemory {
 		return sluice.CodeTooMuchMemory.Errorf("Body, variables and headers would take more than %d MiB "+
-			"together; set those to null that are not needed any more.", x.environment.Limits.Memory>>20)
+			"together; set those to null that are not needed any more.", maxMemory>>20)
 	}
 	return x.take(ctx, x.total.memory+w.memory) // the replaced value is still there
 }
@@ -94,14 +101,12 @@ func (x *execution) made() {
 	x.shared.Shrink(int64(x.total.memory))
 }
 
-func (l *Limits) scale() value.Scale { return value.Scale{MaxSize: l.Value, MaxItems: l.List} }
-
 // normal turns the output of a command into a value, with its weight.
-func (l *Limits) normal(out any) (v any, w weight, err error) {
+func normal(out any) (v any, w weight, err error) {
 	if page, ok := out.(command.Paged); ok {
 		out, _ = page.Page()
 	}
-	scale := l.scale()
+	scale := value.Scale{}
 	v, err = scale.Plain(out)
 	return v, weight{scale.Size, scale.Memory}, err
 }
@@ -120,12 +125,12 @@ func passedOn(body, out any) bool {
 }
 
 // Encode returns a final body as JSON, unless it is too large.
-func (l *Limits) Encode(v any) (json.RawMessage, error) {
-	data, err := value.AppendJSON(nil, v, l.Result)
-	if len(data) > l.Result {
+func Encode(v any) (json.RawMessage, error) {
+	data, err := value.AppendJSON(nil, v, maxResult)
+	if len(data) > maxResult {
 		return nil, sluice.CodeResultTooLarge.Errorf(
 			"The final body is larger than %d bytes as JSON; end the pipeline with a smaller one, such as a summary.",
-			l.Result)
+			maxResult)
 	}
 	return data, err
 }
@@ -134,7 +139,7 @@ func (l *Limits) Encode(v any) (json.RawMessage, error) {
 func (x *execution) put(ctx context.Context, t source.Target, out any) error {
 	v, w, err := out, x.held[source.Target{}], error(nil)
 	if !passedOn(x.scope.Body, out) {
-		v, w, err = x.environment.Limits.normal(out)
+		v, w, err = normal(out)
 	}
 	if err == nil && t.Section == source.ToHeaders {
 		v, err = headerText(v)
@@ -207,31 +212,10 @@ func (x *execution) showUser() {
 	x.scope.User = map[string]any{"username": user.Name, "roles": value.Texts(user.Roles)}
 }
 
-// Limits bound a run, so that no pipeline harms the others. Zero means the default.
+// Limits bound a run as the server's settings say.
 type Limits struct {
-	Steps   int           // steps done in one run; 10,000
-	RunTime time.Duration // of one run; 15 minutes, which is also the maximum
-	Value   int           // bytes of one value, about as JSON; value.MaxSize
-	List    int           // items of one list or object; value.MaxItems
-	Items   int           // of a list that foreach goes through; 10,000
-	Memory  int           // bytes of all values that a run holds; 64 MiB
-	Result  int           // bytes of a final body as JSON; 4 MiB
-
-	Shared *limit.Memory // the budget of all runs; nil: no bound
-}
-
-// SetDefaults replaces limits that are zero by their defaults.
-func (l *Limits) SetDefaults() {
-	*l = Limits{
-		Steps:   cmp.Or(l.Steps, 10_000),
-		RunTime: cmp.Or(l.RunTime, source.MaxRunTime),
-		Value:   cmp.Or(l.Value, value.MaxSize),
-		List:    cmp.Or(l.List, value.MaxItems),
-		Items:   cmp.Or(l.Items, 10_000),
-		Memory:  cmp.Or(l.Memory, 64<<20),
-		Result:  cmp.Or(l.Result, 4<<20),
-		Shared:  l.Shared,
-	}
+	RunTime time.Duration // 0: what the program says
+	Shared  *limit.Memory // the budget of all runs; nil: no bound
 }
 
 // Reserve takes memory from the budget of all runs, until release is called.
@@ -277,15 +261,15 @@ func (x *execution) count(ctx context.Context) error {
 		return err
 	}
 	x.steps++
-	if x.steps > x.environment.Limits.Steps {
+	if x.steps > maxSteps {
 		return sluice.CodeTooManySteps.Errorf(
 			"The run has done %d steps, more are not allowed; is there a loop without an end?",
-			x.environment.Limits.Steps)
+			maxSteps)
 	}
 	return nil
 }
 
 // over reports whether the run must end, whatever the policies of its steps.
 func (x *execution) over(ctx context.Context) bool {
-	return ctx.Err() != nil || x.steps > x.environment.Limits.Steps || x.refused
+	return ctx.Err() != nil || x.steps > maxSteps || x.refused
 }

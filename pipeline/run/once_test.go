@@ -109,7 +109,7 @@ func (f *fixture) attempt(t *testing.T, kept sluice.Kept, text string, call func
 	this := &sluice.Run{Pipeline: "p", Owner: func(context.Context) (sluice.User, error) { return admin, nil }}
 	this.Switch(admin)
 	return run.Run(t.Context(), run.Environment{
-		Limits: f.limits, Reports: true, Log: slog.New(slog.DiscardHandler),
+		Limits: f.limits, Log: slog.New(slog.DiscardHandler),
 		Call: func(ctx context.Context, c command.Command, args command.Args) (any, error) {
 			if c.Name == "http.request" {
 				call(fmt.Sprint(args[0].Value))

@@ -26,6 +26,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"slices"
@@ -41,12 +42,11 @@ import (
 
 // An Environment is what a run needs from outside. Rehearsals have their own.
 type Environment struct {
-	Limits  Limits
-	Call    func(ctx context.Context, c command.Command, args command.Args) (any, error)
-	Secret  sluice.Lookup[string] // of a run whose owner may use secrets
-	Pause   func(ctx context.Context, d time.Duration) error
-	Reports bool // outcomes have a report
-	Log     *slog.Logger
+	Limits Limits
+	Call   func(ctx context.Context, c command.Command, args command.Args) (any, error)
+	Secret sluice.Lookup[string] // of a run whose owner may use secrets
+	Pause  func(ctx context.Context, d time.Duration) error
+	Log    *slog.Logger
 }
 
 // A Start is what a run starts with.
@@ -79,17 +79,17 @@ type Outcome struct {
 // Run runs a program. Neither the body and the report of its outcome nor the error has
 // secrets. After an error the outcome has a report as well.
 func Run(ctx context.Context, e Environment, p *source.Program, s Start) (Outcome, error) {
-	x := &execution{environment: e, program: p, run: s.Run, started: time.Now(), revealed: map[string]string{}}
+	x := &execution{
+		environment: e, program: p, run: s.Run, started: time.Now(), revealed: map[string]string{},
+		report: newReport(p, s),
+	}
 	x.held = map[source.Target]weight{}
 	if e.Limits.Shared != nil {
 		x.shared = e.Limits.Shared.Hold()
 	}
 	defer x.shared.Release()
-	if e.Reports {
-		x.report = newReport(p, s)
-	}
 	x.secrets, ctx = secretsOf(ctx)
-	limit := min(p.Timeout, e.Limits.RunTime)
+	limit := min(p.Timeout, cmp.Or(e.Limits.RunTime, p.Timeout))
 	ctx, cancel := context.WithTimeoutCause(sluice.WithRun(ctx, s.Run), limit, TooLongError(limit))
 	defer cancel()
 	x.scope.Request = s.Request
@@ -126,7 +126,7 @@ type execution struct {
 	scope   expression.Scope
 	user    sluice.User // as scope.User shows it
 	secrets *Secrets
-	report  *sluice.RunReport // nil: there is none
+	report  *sluice.RunReport
 	started time.Time
 	noted   int // bytes of exchanges in the report
 
@@ -155,24 +155,18 @@ func (x *execution) place() []string {
 // end returns the outcome of the run.
 func (x *execution) end(err error) (Outcome, error) {
 	out := Outcome{Vars: x.scope.Vars, Report: x.report, Secrets: x.used, Hosts: x.hosts, Sent: x.run.Sent()}
-	if x.report != nil {
-		x.report.Started, x.report.Duration = x.started.UTC(), sluice.Milliseconds(time.Since(x.started))
-		x.report.Status, x.report.Sent = sluice.StatusOK, x.run.Sent()
-	}
+	x.report.Started, x.report.Duration = x.started.UTC(), sluice.Milliseconds(time.Since(x.started))
+	x.report.Status, x.report.Sent = sluice.StatusOK, x.run.Sent()
 	switch {
 	case err == nil:
 		out.Body = x.secrets.Hide(x.scope.Body)
 		return out, nil
-	case waits(err) && x.report != nil:
-		x.report.Status = sluice.StatusProcessing
-		fallthrough
 	case waits(err):
+		x.report.Status = sluice.StatusProcessing
 		return out, err
 	}
 	failure := x.secrets.hideError(sluice.AsError(err)).InCall(x.run.TraceID)
-	if x.report != nil {
-		x.report.Status, x.report.Error = sluice.StatusError, problem.Of(failure)
-	}
+	x.report.Status, x.report.Error = sluice.StatusError, problem.Of(failure)
 	return out, failure
 }
 

@@ -15,7 +15,7 @@ import (
 // list runs steps one after the other.
 func (x *execution) list(ctx context.Context, steps []*source.Step) error {
 	for _, s := range steps {
-		if err := x.step(ctx, s); err != nil || x.run.Exited() {
+		if err := x.step(ctx, s); err != nil || x.run.Exited {
 			return err
 		}
 	}
@@ -122,7 +122,7 @@ func (x *execution) loop(ctx context.Context, s *source.Step, a *source.Loop) er
 			return x.positioned(ctx, s, err)
 		}
 		x.assign(variable, item, weight{}) // it is part of the list
-		if err := x.list(ctx, a.Steps); err != nil || x.run.Exited() {
+		if err := x.list(ctx, a.Steps); err != nil || x.run.Exited {
 			return err
 		}
 	}
@@ -139,9 +139,9 @@ func (x *execution) items(a *source.Loop) ([]any, error) {
 		return nil, sluice.CodeForeachInvalid.Errorf(
 			"in must be a list, not %s; write #{… ?? []} where there may be none.", value.Describe(in))
 	}
-	if len(items) > x.environment.Limits.Items {
+	if len(items) > maxItems {
 		return nil, sluice.CodeTooManyItems.Errorf("The list has %d items, foreach takes at most %d.",
-			len(items), x.environment.Limits.Items)
+			len(items), maxItems)
 	}
 	return items, nil
 }
@@ -169,7 +169,7 @@ func (x *execution) perform(ctx context.Context, s *source.Step, a *source.Invoc
 		return err
 	}
 	x.showUser()
-	if x.run.Exited() {
+	if x.run.Exited {
 		return x.put(ctx, source.Target{}, out)
 	}
 	return x.put(ctx, a.Output, out)
@@ -206,7 +206,7 @@ func (x *execution) callOnce(ctx context.Context, a *source.Invocation) (any, er
 		out, err = x.call(ctx, a)
 	}
 	if err == nil {
-		out, _, err = x.environment.Limits.normal(out)
+		out, _, err = normal(out)
 	}
 	if err != nil {
 		return nil, err
@@ -225,7 +225,7 @@ func (x *execution) callOnce(ctx context.Context, a *source.Invocation) (any, er
 // arguments returns the arguments of a step's command.
 func (x *execution) arguments(a *source.Invocation) (command.Args, error) {
 	args := make(command.Args, 0, len(a.Args)+1)
-	weight := x.environment.Limits.scale()
+	weight := value.Scale{}
 	for i := range a.Args {
 		given := &a.Args[i]
 		if given.Fixed && x.run.Event != nil {

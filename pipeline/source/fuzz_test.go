@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"sluice/pipeline/pipelinetest"
@@ -30,7 +31,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		program, err := source.Parse(text, set, lang)
 		if err == nil {
-			rehearse.Test(t.Context(), program, run.Limits{Steps: 100, Items: 100})
+			rehearse.Test(t.Context(), program, run.Limits{RunTime: 100 * time.Millisecond})
 			return
 		}
 		problems := source.ProblemsOf(err)

@@ -98,94 +98,71 @@ func (n *node) describe() string {
 // readJSON reads a source that is JSON. The YAML reader would fail on tabs, and on
 // escaped surrogate pairs.
 func (c *checker) readJSON(source string) *node {
-	r := jsonReader{checker: c, dec: json.NewDecoder(strings.NewReader(source)), source: source, line: 1, column: 1}
-	r.dec.UseNumber()
-	first, delim := r.next()
-	return r.value(first, delim, 1)
+	text := strings.Trim(source, " \t\r\n")
+	r := jsonReader{checker: c, source: source, line: 1, column: 1}
+	return r.node(strings.Index(source, text), []byte(text), 1)
 }
 
 // jsonMistake notes why a source is not JSON.
 func (c *checker) jsonMistake() {
-	err := json.Unmarshal([]byte(c.source.source), new(json.RawMessage))
+	err := json.Unmarshal([]byte(c.source), new(json.RawMessage))
 	at := &node{line: 1, column: 1}
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-		at.line, at.column = c.source.position(max(0, int(syntax.Offset)-1))
+		at.line, at.column = value.Position(string(c.source), int(syntax.Offset)-1)
 	}
 	c.problemf(at, "This is not JSON: %v.", err)
 }
 
-// A jsonReader reads the tokens of valid JSON and tracks their positions.
+// A jsonReader reads valid JSON and tracks positions.
 type jsonReader struct {
 	*checker
-
-	dec          *json.Decoder
 	source       string
 	at           int // the byte that line and column belong to
 	line, column int
 }
 
-// next returns the next token: a scalar, or an empty node with the delimiter that starts
-// or ends a list or object.
-func (r *jsonReader) next() (*node, json.Delim) {
-	before := int(r.dec.InputOffset())
-	token, err := r.dec.Token()
-	if err != nil {
-		return nil, 0 // the end: the JSON is valid
-	}
-	start := before + strings.IndexFunc(r.source[before:],
-		func(c rune) bool { return !strings.ContainsRune(" \t\r\n,:", c) })
-	r.advance(start)
-	n := &node{line: r.line, column: r.column}
-	switch t := token.(type) {
-	case json.Delim:
-		return n, t
-	case json.Number:
-		n.data, _ = value.Decode(t)
-		n.text = string(t)
-	case string:
-		n.data, n.text, n.style = t, t, doubleQuoted
+// node reads the value that begins at a byte.
+func (r *jsonReader) node(at int, text []byte, depth int) *node {
+	n := r.nodeAt(at)
+	switch text[0] {
+	case '[':
+		n.kind = list
+	case '{':
+		n.kind = object
 	default:
-		n.data, n.text = t, r.source[start:r.dec.InputOffset()]
+		n.data, _ = value.Decode(text)
+		n.text = string(text)
+		if plain, ok := n.data.(string); ok {
+			n.text, n.style = plain, doubleQuoted
+		}
+		return n
 	}
-	return n, 0
+	if !r.enter(n, depth) {
+		return nil
+	}
+	seen := map[string]bool{}
+	for part := range value.Parts(text) {
+		if part.Name != nil {
+			r.addKey(n, r.node(at+part.Start, part.Name, depth), seen)
+		}
+		item := r.node(at+part.At, part.Value, depth+1)
+		if item == nil {
+			return nil
+		}
+		n.items = append(n.items, item)
+	}
+	return n
 }
 
-// advance moves line and column forward to a byte.
-func (r *jsonReader) advance(to int) {
-	passed := r.source[r.at:to]
-	r.at = to
+// nodeAt returns a node at a byte, which is not before that of the last one.
+func (r *jsonReader) nodeAt(at int) *node {
+	passed := r.source[r.at:at]
+	r.at = at
 	if lines := strings.Count(passed, "\n"); lines > 0 {
 		r.line += lines
 		r.column = 1
 		passed = passed[strings.LastIndexByte(passed, '\n')+1:]
 	}
 	r.column += utf8.RuneCountInString(passed)
-}
-
-func (r *jsonReader) value(n *node, delim json.Delim, depth int) *node {
-	if delim != 0 && !r.enter(n, depth) {
-		return nil
-	}
-	switch delim {
-	case '[':
-		n.kind = list
-	case '{':
-		n.kind = object
-	default:
-		return n
-	}
-	seen := map[string]bool{}
-	for r.dec.More() {
-		if n.kind == object {
-			key, _ := r.next()
-			r.addKey(n, key, seen)
-		}
-		item, open := r.next()
-		if item = r.value(item, open, depth+1); item == nil {
-			return nil
-		}
-		n.items = append(n.items, item)
-	}
-	_, _ = r.next()
-	return n
+	return &node{line: r.line, column: r.column}
 }

@@ -96,7 +96,7 @@ func (t *Trigger) Wants(event map[string]any, memory func(bytes int) error) (boo
 // Parse turns a source into a program. Its error is an *sluice.Error about the first
 // mistake; ProblemsOf returns all of them.
 func Parse(source string, set command.Set, lang *expression.Language) (*Program, error) {
-	c := &checker{source: textOf(source), commands: set, language: lang, ids: map[string]int{}}
+	c := &checker{source: text(source), commands: set, language: lang, ids: map[string]int{}}
 	root := c.read(source)
 	var p *Program
 	if root != nil {

@@ -6,7 +6,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"sluice"
 	"sluice/expression"
+	"sluice/value"
 )
 
 // A Value is a value of a source. Its texts may hold expressions.
@@ -158,7 +160,7 @@ type Template struct {
 }
 
 // Position returns where the template stands in the source.
-func (t *Template) Position() (line, column int) { return t.line, t.column }
+func (t *Template) Position() sluice.Position { return sluice.Position{Line: t.line, Column: t.column} }
 
 // templates returns the templates in a value. A nil value has none.
 func (v *Value) templates() (found []*Template) {
@@ -191,29 +193,16 @@ func (t *Template) Eval(scope *expression.Scope) (any, error) {
 	return v, nil
 }
 
-// A text is a source that knows where its lines start.
-type text struct {
-	source string
-	starts []int
-}
-
-func textOf(source string) text {
-	t := text{source, []int{0}}
-	for i := range len(source) {
-		if source[i] == '\n' {
-			t.starts = append(t.starts, i+1)
-		}
-	}
-	return t
-}
+// A text is a source. Positions in it are looked for only after a mistake.
+type text string
 
 // line returns a line of the source, "" if there is none.
 func (t text) line(number int) string {
-	if number < 1 || number > len(t.starts) {
+	lines := strings.SplitN(string(t), "\n", max(0, number)+1)
+	if number < 1 || number > len(lines) {
 		return ""
 	}
-	line, _, _ := strings.Cut(t.source[t.starts[number-1]:], "\n")
-	return strings.TrimRight(line, " \t\r")
+	return strings.TrimRight(lines[number-1], " \t\r")
 }
 
 // snippet returns a line, shortened for people.
@@ -228,30 +217,22 @@ func (t text) snippet(line int) string {
 
 // offset returns the byte at a line and column.
 func (t text) offset(line, column int) int {
-	if line < 1 || line > len(t.starts) {
-		return len(t.source)
+	lines := strings.SplitAfterN(string(t), "\n", max(1, line))
+	if line < 1 || line > len(lines) {
+		return len(t)
 	}
-	at := t.starts[line-1]
-	for ; column > 1 && at < len(t.source); column-- {
-		_, size := utf8.DecodeRuneInString(t.source[at:])
+	at := len(t) - len(lines[line-1])
+	for ; column > 1 && at < len(t); column-- {
+		_, size := utf8.DecodeRuneInString(string(t[at:]))
 		at += size
 	}
 	return at
 }
 
-// position returns the line and column of a byte.
-func (t text) position(at int) (line, column int) {
-	line = len(t.starts)
-	for line > 1 && t.starts[line-1] > at {
-		line--
-	}
-	return line, 1 + utf8.RuneCountInString(t.source[t.starts[line-1]:at])
-}
-
 // locate returns the position in the source of a byte of a scalar's text. It reads both
 // side by side, since the source has additional white space, quotes and escapes.
 func (t text) locate(n *node, offset int) (line, column int) {
-	w := walker{rest: t.source[t.offset(n.line, n.column):], style: n.style}
+	w := walker{rest: string(t[t.offset(n.line, n.column):]), style: n.style}
 	switch n.style {
 	case singleQuoted, doubleQuoted:
 		w.skip(1)
@@ -265,7 +246,7 @@ func (t text) locate(n *node, offset int) (line, column int) {
 		}
 		w.pass(r)
 	}
-	return t.position(len(t.source) - len(w.rest))
+	return value.Position(string(t), len(t)-len(w.rest))
 }
 
 // A walker goes through the source of a scalar.

@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"sluice"
+	"sluice/value"
 	"sluice/yamltext"
 )
 
@@ -16,7 +17,7 @@ func (c *checker) readYAML(source string) *node {
 	root, second, err := yamltext.One(source)
 	switch {
 	case err != nil:
-		c.yamlMistake(err)
+		c.yamlMistake(source, err)
 	case second != nil:
 		c.problemf(&node{line: second.Line, column: second.Column}, "A second document starts here; a source has one.")
 	case root == nil:
@@ -33,21 +34,21 @@ var (
 )
 
 // yamlMistake notes an error of the YAML reader.
-func (c *checker) yamlMistake(err error) {
-	if looksLikeJSON.MatchString(c.source.source) {
+func (c *checker) yamlMistake(source string, err error) {
+	if looksLikeJSON.MatchString(source) {
 		c.jsonMistake()
 		return
 	}
 	at := &node{}
 	if anchor := yamlUnknown.FindStringSubmatch(err.Error()); anchor != nil {
-		at.line, at.column = c.source.position(max(0, strings.Index(c.source.source, "*"+anchor[1])))
+		at.line, at.column = value.Position(source, strings.Index(source, "*"+anchor[1]))
 		c.refuseAlias(at)
 		return
 	}
 	var message string
-	at.line, at.column, message = yamltext.Mistake(c.source.source, err)
-	if comment := yamlComment.FindStringSubmatchIndex(c.source.source[:c.source.offset(at.line+1, 1)]); comment != nil {
-		at.line, at.column = c.source.position(comment[2])
+	at.line, at.column, message = yamltext.Mistake(source, err)
+	if comment := yamlComment.FindStringSubmatchIndex(source[:c.source.offset(at.line+1, 1)]); comment != nil {
+		at.line, at.column = value.Position(source, comment[2])
 		message = "here a comment starts; put texts with expressions in quotes"
 	}
 	c.problemf(at, "This is not YAML: %s.", cmp.Or(inPlainWords[message], message))

@@ -44,7 +44,8 @@ type wordParam struct {
 // wordList sends the words that the user can use.
 func wordList(v *page.Visit) error {
 	words := words{
-		Sections: sluice.SourceSections(), Common: sluice.StepParameters(), Functions: slices.Clone(v.Functions),
+		Sections: sluice.SourceWords().Sections, Common: sluice.SourceWords().Parameters,
+		Functions: slices.Clone(v.Functions),
 	}
 	for _, cmd := range v.Commands.All() {
 		if cmd.Endpoint != nil {

@@ -2,21 +2,14 @@ package expression
 
 import "strings"
 
-// segment is a part of a parameter's text: literal, or the code of an expression.
-type segment struct {
-	text   string
-	isCode bool
-	offset int // of the code, in the parameter's text
-}
-
-// segments splits a text at its expressions. \#{ and \${ stand for the characters
+// fragments splits a text at its expressions. \#{ and \${ stand for the characters
 // themselves.
-func segments(text string) ([]segment, error) {
-	var found []segment
+func fragments(text string) ([]fragment, error) {
+	var found []fragment
 	var literal strings.Builder
 	flush := func() {
 		if literal.Len() > 0 {
-			found = append(found, segment{text: literal.String()})
+			found = append(found, fragment{text: literal.String()})
 			literal.Reset()
 		}
 	}
@@ -32,7 +25,7 @@ func segments(text string) ([]segment, error) {
 					"write \\" + text[i:i+2] + " for the characters themselves."}
 			}
 			flush()
-			found = append(found, segment{text: text[i+2 : end], isCode: true, offset: i + 2})
+			found = append(found, fragment{text: text[i+2 : end], offset: i + 2})
 			i = end
 		default:
 			literal.WriteByte(text[i])
