@@ -44,25 +44,49 @@ func (g *Generations) move(ctx context.Context, from, to Generation, revision ui
 
 // copy copies the records of a bucket, and returns how many there were.
 func (g *Generations) copy(ctx context.Context, bucket string, from, to Generation) (copied int, err error) {
+	records, err := g.Host.Stream(ctx, g.Host.JS, streamOf(from.bucket(bucket)))
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	newest, err := g.Host.Follow(ctx, records, jetstream.OrderedConsumerConfig{
+		DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy,
+	})
+	if err != nil {
+		return 0, err
+	}
+	defer newest.Stop()
 	var pending stream.Pending
-	err = each(ctx, g.Host, from.bucket(bucket), func(entry jetstream.KeyValueEntry) error {
-		record, err := openRecord[json.RawMessage](from, bucket, entry.Key(), entry.Value())
+	for newest.Pending > 0 {
+		msg, meta, err := newest.Next(ctx)
+		if err != nil {
+			return copied, err
+		}
+		if msg == nil {
+			break // the rest was removed
+		}
+		record, err := openMessage[json.RawMessage](from, bucket, msg)
 		if err != nil {
 			g.Host.Log.Error("A stored record can't be read; it is left out.", "bucket", bucket,
-				"revision", entry.Revision(), "error", err)
-			return nil
+				"revision", meta.Sequence.Stream, "error", err)
 		}
-		if copied == 0 {
+		if err != nil || record.record == nil {
+			continue
+		}
+		if copied++; copied == 1 {
 			if _, err := g.Host.OpenBucket(ctx, to.bucket(bucket)); err != nil {
-				return err
+				return copied, err
 			}
 		}
-		msg, err := newMessage(to, bucket, record)
+		fresh, err := newMessage(to, bucket, record)
 		if err != nil {
-			return err
+			return copied, err
 		}
-		copied++
-		return pending.Add(ctx, g.Host.JS, msg)
-	})
-	return copied, errors.Join(err, pending.Wait(ctx))
+		if err := pending.Add(ctx, g.Host.JS, fresh); err != nil {
+			return copied, err
+		}
+	}
+	return copied, pending.Wait(ctx)
 }
