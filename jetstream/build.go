@@ -53,8 +53,8 @@ func build(opts Options) *Engine {
 	e.Events, e.Batches, e.Results = e.once, e.once, e.Stored
 	e.Audit = &Audit{host: h}
 	e.nodes = &nodes{
-		host: h, self: node{rand.Text(), opts.Version, durable.Format}, others: make(map[string]seenNode),
-		logged: make(map[string]bool),
+		host: h, self: node{ID: rand.Text(), Version: opts.Version, Format: durable.Format},
+		others: make(map[string]seenNode), logged: make(map[string]bool),
 	}
 	e.replicas = &replicas{host: h, ours: e.owns}
 	e.Quarantine = quarantine.New(h)

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -103,21 +102,19 @@ func (x *remote) connectBy(link *stream.Link) (*nats.Conn, error) {
 	return nc, err
 }
 
-// watch implements backend. It also announces this node to the others, and moves it away
-// from a crowded server.
+// watch implements backend. It also announces this node to the others.
 func (x *remote) watch(running context.Context) error {
 	if err := x.nodes.setUp(running); err != nil {
 		return err
 	}
 	x.replicas.watch(running)
-	var servers atomic.Int64
 	x.host.WatchWrites(running, func(ctx context.Context) error {
 		info, err := x.Stored.stream.Info(ctx) // of the leader that takes events
 		if err != nil {
 			return err
 		}
 		if info.Cluster != nil {
-			servers.Store(int64(1 + len(info.Cluster.Replicas)))
+			x.nodes.servers.Store(int64(1 + len(info.Cluster.Replicas)))
 		}
 		if hasQuorum(info.Cluster) && !x.host.Doubtful() {
 			return nil
@@ -129,7 +126,7 @@ func (x *remote) watch(running context.Context) error {
 	if x.spool != nil {
 		x.host.Start(func() { x.handOver(running, x.marked.Markers) })
 	}
-	return x.host.Spread(running, func() int { return int(servers.Load()) })
+	return nil
 }
 
 // hasQuorum reports whether the leader of a stream has just heard from enough of the others

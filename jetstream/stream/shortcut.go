@@ -3,6 +3,7 @@ package stream
 import (
 	"context"
 	"log/slog"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -56,7 +57,7 @@ func (s *shortcut) leave(conn *nats.Conn) {
 
 // follow keeps the shortcut to the current leader of the stream, until ctx ends.
 func (s *shortcut) follow(ctx context.Context) {
-	for pause := jitter(leaderEvery); ; {
+	for pause := leaderEvery/2 + rand.N(leaderEvery); ; { // not all nodes ask at once
 		if wait.For(ctx, pause) != nil {
 			if d := s.direct.Swap(nil); d != nil {
 				d.link.Release()
