@@ -2,7 +2,6 @@ package jetstream
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -60,9 +59,7 @@ func sharedKey(ctx context.Context, keys *record.Bucket[record.Key], name string
 		if before != nil {
 			return nil, sluice.ErrUnchanged
 		}
-		fresh := make([]byte, 32)
-		_, _ = rand.Read(fresh) // never fails
-		return &record.Key{Key: fresh}, nil
+		return &record.Key{Key: sluice.RandomBytes(32)}, nil
 	})
 	if err != nil && !errors.Is(err, sluice.ErrUnchanged) {
 		return nil, err

@@ -1,15 +1,31 @@
 package jetstream
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"sluice"
 	"sluice/jetstream/natstest"
 )
+
+// TestAnErasureDropsWhatWasSetAsideOfASpool: nothing can be erased within it.
+func TestAnErasureDropsWhatWasSetAsideOfASpool(t *testing.T) {
+	t.Parallel()
+	s := startSpooling(t)
+	aside := filepath.Join(s.opts.SpoolDir, "engine", "damaged", "then", "1.blk")
+	check(t, os.MkdirAll(filepath.Dir(aside), 0o700))
+	check(t, os.WriteFile(aside, []byte("a call"), 0o600))
+	check(t, s.one.Erasures.Erase(t.Context(), []sluice.Call{{TraceID: sluice.NewTraceID("abcdef", time.Now())}}))
+	if _, err := os.Stat(aside); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("what was set aside is still there: %v", err)
+	}
+}
 
 // TestAFailedSpoolIsOpenedAgain, once its disk can be used: calls are refused until then, what
 // it had taken is not lost, and it takes calls again.
