@@ -157,7 +157,7 @@ func (j *Journal) SetUp(ctx, running context.Context, ids correlation.IDs, event
 		return fmt.Errorf("index: %w", err)
 	}
 	open := func(name, prefix string, maxBytes int64) (jetstream.Stream, error) {
-		j.written[prefix] = j.host.SyncLater(running, j.host.Blocks(name), "the journal")
+		j.written[prefix] = j.host.SyncLater(running, j.host.Blocks(name, false), "the journal")
 		return j.host.OpenStream(ctx, j.host.SideJS, jetstream.StreamConfig{
 			Name:        name,
 			Subjects:    []string{prefix + ">"},
@@ -185,9 +185,3 @@ func journalBytes(events int64) int64 {
 
 // Dropped returns how many entries were dropped since the start.
 func (j *Journal) Dropped() int64 { return j.dropped.Load() }
-
-// Streams names the streams of the journal: those about events, and the one about
-// the rest.
-func Streams() (ofEvents []string, rest string) {
-	return []string{stream.Journal, stream.Index}, stream.Loose
-}

@@ -68,11 +68,7 @@ func (s *Store) SetUp(ctx, running context.Context, key []byte) (err error) {
 		return err
 	}
 	s.host.Start(func() { calls.Visit(running, s.note) })
-	blocks := s.host.Blocks(stream.Quarantine)
-	if blocks != nil {
-		blocks.Rewritten = true
-	}
-	s.stored = s.host.SyncLater(running, blocks, "the quarantine")
+	s.stored = s.host.SyncLater(running, s.host.Blocks(stream.Quarantine, true), "the quarantine")
 	return nil
 }
 

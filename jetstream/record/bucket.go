@@ -83,13 +83,9 @@ func (b *Bucket[T]) SetUp(ctx, running context.Context, in Generation) (err erro
 	if err := b.fill(ctx); err != nil {
 		return err
 	}
-	if blocks := b.host.Blocks(streamOf(in.bucket(b.name))); blocks != nil {
-		blocks.Rewritten = true
-		b.disk = durable.NewFlusher(blocks.Sync)
-		b.host.Start(func() {
-			defer blocks.Close()
-			b.disk.Run(running)
-		})
+	if blocks := b.host.Blocks(streamOf(in.bucket(b.name)), true); blocks != nil {
+		b.disk = &durable.Flusher{Sync: blocks.Sync}
+		context.AfterFunc(running, blocks.Close)
 	}
 	b.host.Start(func() { b.changes.Visit(running, b.apply) })
 	return nil

@@ -1,7 +1,6 @@
 package record
 
 import (
-	"crypto/rand"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
@@ -12,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"sluice"
 	"sluice/jetstream/stream"
 	"sluice/seal"
 	"sluice/value"
@@ -55,9 +55,7 @@ type stored[T any] struct {
 }
 
 func newGeneration(box *seal.Box) Generation {
-	id := make([]byte, 6)
-	_, _ = rand.Read(id) // never fails
-	g := Generation{id: hex.EncodeToString(id), box: box}
+	g := Generation{id: hex.EncodeToString(sluice.RandomBytes(6)), box: box}
 	g.check = box.Seal(checkName, []byte(g.id))
 	return g
 }
