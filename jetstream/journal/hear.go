@@ -13,7 +13,7 @@ import (
 //	                                                           ├─ Hear ─ pending ─ write.go
 //	pipeline   a run has ended                       Ran ──────┤
 //	queue      a pipeline is done with the event     Settled ──┘
-type Fact interface{ fact() }
+type Fact interface{ tell(j *Journal) }
 
 // Stored says that an event is on stable storage. The journal does not keep the event.
 type Stored struct {
@@ -40,30 +40,12 @@ type Settled struct {
 	Outcome  sluice.Outcome
 }
 
-func (Stored) fact()   {}
-func (Answered) fact() {}
-func (Ran) fact()      {}
-func (Settled) fact()  {}
-
 // Hear records what happened to a call. It never waits.
-func (j *Journal) Hear(f Fact) {
-	switch f := f.(type) {
-	case Stored:
-		j.hearStored(f)
-	case Answered:
-		j.hearAnswered(&f.Call)
-	case Ran:
-		j.mu.Lock()
-		defer j.mu.Unlock()
-		j.enter(func(w *lineWriter) { w.add(lineRun, j.sequenceOf(f.CorrelationID), f.TraceID, &f.RunReport) })
-	case Settled:
-		j.hearSettled(&f)
-	}
-}
+func (j *Journal) Hear(f Fact) { f.tell(j) }
 
-// hearStored indexes an event. How calls were answered is heard later, so it records
+// tell indexes an event. How calls were answered is heard later, so it records
 // only what was sent or replayed.
-func (j *Journal) hearStored(f Stored) {
+func (f Stored) tell(j *Journal) {
 	e := f.Event
 	at := sluice.MadeAt(e.TraceID, e.ReceivedAt)
 	j.index.add(f.Sequence, entryOf(e.TraceID, e.EventKey+e.Key, at, e.Listeners)) // it has one of the keys
@@ -93,7 +75,8 @@ func (j *Journal) hearStored(f Stored) {
 	})
 }
 
-func (j *Journal) hearAnswered(c *sluice.Call) {
+func (f Answered) tell(j *Journal) {
+	c := &f.Call
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	switch {
@@ -107,7 +90,13 @@ func (j *Journal) hearAnswered(c *sluice.Call) {
 	}
 }
 
-func (j *Journal) hearSettled(f *Settled) {
+func (f Ran) tell(j *Journal) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.enter(func(w *lineWriter) { w.add(lineRun, j.sequenceOf(f.CorrelationID), f.TraceID, &f.RunReport) })
+}
+
+func (f Settled) tell(j *Journal) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	o := &f.Outcome
