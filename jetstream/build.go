@@ -45,10 +45,7 @@ func build(opts Options) *Engine {
 		Retries: e.Queue.Retries, Outcome: e.outcome,
 		Erased: e.Erasures.isDone, Erasing: e.Erasures.isAsked, Forgotten: e.forgotten.has,
 	})
-	e.Stored = &Events{
-		host: h, opts: opts, queue: e.Queue, space: newSpace(),
-		mark: e.writeWatermarks, fit: e.server.fit, forgotten: e.forgotten.has, stored: e.stored,
-	}
+	e.Stored = &Events{Engine: e, space: newSpace()}
 	e.once = e.server.once(e.Stored)
 	e.Events, e.Batches, e.Results = e.once, e.once, e.Stored
 	e.Audit = &Audit{host: h}

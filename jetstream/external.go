@@ -151,7 +151,7 @@ func (e *Engine) handOver(ctx context.Context, markers *delivery.Markers) {
 	e.spool.HandOver(ctx, spool.Destination{
 		Host: e.host, Events: e.Stored.stream, Markers: markers, IDs: ids,
 		Stored: func(sequence uint64, subject string, event *sluice.Event) {
-			e.Stored.stored(sequence, subject, event)
+			e.stored(sequence, subject, event)
 			e.Journal.Hear(journal.Answered{Call: sluice.Call{
 				TraceID: event.TraceID, CorrelationID: ids.ID(sequence, event.TraceID), DeliveryID: event.DeliveryID,
 				EventKey: event.EventKey, Type: event.Type, Time: sluice.MadeAt(event.TraceID, event.ReceivedAt),
@@ -162,19 +162,21 @@ func (e *Engine) handOver(ctx context.Context, markers *delivery.Markers) {
 	})
 }
 
-var (
-	errUnreachable  = errors.New("the engine is not reachable")
-	errNoJetStream  = errors.New("the engine has no JetStream")
-	errSmallPayload = errors.New("the engine's max_payload is too small")
-)
+// advice is the error of a server that can't be used, and what to do about it.
+type advice string
+
+func (a advice) Error() string { return string(a) }
+
+const unreachable advice = "the engine is not reachable; check the address given with --nats"
 
 func (x *remote) usable(ctx context.Context) error {
 	h := x.host
 	if !h.Link.Up() {
-		return errUnreachable
+		return unreachable
 	}
 	if got := h.Conn.MaxPayload(); got < stream.MaxMessage {
-		return fmt.Errorf("%w: %d bytes", errSmallPayload, got)
+		return advice(fmt.Sprintf("the engine's max_payload is %d bytes; set it to %d (8MB) or more", got,
+			stream.MaxMessage))
 	}
 	// A cluster without a leader does not reply: ask again soon.
 	ctx, cancel := context.WithTimeout(ctx, stretch.Of(2*time.Second))
@@ -182,22 +184,20 @@ func (x *remote) usable(ctx context.Context) error {
 	_, err := h.JS.AccountInfo(ctx)
 	if errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) ||
 		errors.Is(err, nats.ErrNoResponders) {
-		return fmt.Errorf("%w: %w", errNoJetStream, err)
+		return fmt.Errorf("%w: %w", advice("the engine has no JetStream for this account; enable it there"), err)
 	}
 	return err
 }
 
 // explain says what is wrong with an external engine and what to do about it.
 // Readers of /readyz see it, so it names no address.
-func explain(err error, nc *nats.Conn) string {
+func explain(err error) string {
+	known, ok := errors.AsType[advice](err)
 	switch {
-	case errors.Is(err, errSmallPayload):
-		return fmt.Sprintf("the engine's max_payload is %d bytes; set it to %d (8MB) or more", nc.MaxPayload(),
-			stream.MaxMessage)
-	case errors.Is(err, errNoJetStream):
-		return "the engine has no JetStream for this account; enable it there"
-	case errors.Is(err, errUnreachable), errors.Is(err, nats.ErrConnectionClosed):
-		return "the engine is not reachable; check the address given with --nats"
+	case ok:
+		return string(known)
+	case errors.Is(err, nats.ErrConnectionClosed):
+		return string(unreachable)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrTimeout):
 		return "the engine does not answer in time"
 	case stream.LimitOf(err) != "":

@@ -29,7 +29,7 @@ func (e *Engine) setUpUntilDone(ctx context.Context) {
 			e.host.Fail(err)
 			return
 		}
-		if reason := explain(err, e.host.Conn); reason != logged {
+		if reason := explain(err); reason != logged {
 			e.host.SetProblem(reason)
 			e.host.Log.Error("The external engine can't be used yet; trying on.", "reason", reason, "error", err)
 			logged = reason
