@@ -35,7 +35,7 @@ func (e *Engine) useKeys(ctx context.Context) error {
 	if e.spool == nil {
 		return nil
 	}
-	for _, name := range e.keys.Keys(func(*record.Key) bool { return true }) {
+	for _, name := range e.keys.Keys() {
 		if strings.HasPrefix(name, spoolKey) {
 			err = errors.Join(err, e.spool.keys.Learn(e.keys.Copy(name).Key))
 		}

@@ -12,8 +12,8 @@ import (
 )
 
 // move copies all records to another generation, and then makes it the one that
-// counts, if the state still has that revision.
-func (g *Generations) move(ctx context.Context, from, to Generation, revision uint64) (err error) {
+// counts, if the state still has that revision. It returns the new state.
+func (g *Generations) move(ctx context.Context, from, to Generation, revision uint64) (moved *state, err error) {
 	defer func() {
 		if err != nil {
 			g.giveUp(context.WithoutCancel(ctx), to)
@@ -23,7 +23,7 @@ func (g *Generations) move(ctx context.Context, from, to Generation, revision ui
 	for _, bucket := range g.Buckets {
 		copied, err := g.copy(ctx, bucket, from, to)
 		if err != nil {
-			return fmt.Errorf("moving %s: %w", bucket, err)
+			return nil, fmt.Errorf("moving %s: %w", bucket, err)
 		}
 		if copied > 0 {
 			made = append(made, streamOf(to.bucket(bucket)))
@@ -32,14 +32,15 @@ func (g *Generations) move(ctx context.Context, from, to Generation, revision ui
 	}
 	for _, name := range made {
 		if err := g.Host.SyncStream(name); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	if err := g.save(ctx, to.counts(from.streams(g.Buckets)), revision); err != nil {
-		return err
+	moved = to.counts(from.streams(g.Buckets))
+	if err := g.save(ctx, moved, revision); err != nil {
+		return nil, err
 	}
 	g.reportf("the copies count from now on")
-	return nil
+	return moved, nil
 }
 
 // copy copies the records of a bucket, and returns how many there were.
