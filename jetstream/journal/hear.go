@@ -180,8 +180,8 @@ func (j *Journal) enter(line func(*lineWriter)) {
 
 // enterEnd enters an end that calls may have come to, if there is space.
 func (j *Journal) enterEnd(e ending) {
-	if len(j.pending.ends) < maxPending {
-		j.pending.ends = append(j.pending.ends, e)
+	if len(j.ends) < maxPending {
+		j.ends = append(j.ends, e)
 		j.rouse()
 	}
 }
@@ -194,8 +194,8 @@ func (j *Journal) rouse() {
 	}
 }
 
-// drain returns what waits to be written, and leaves nothing.
-func (j *Journal) drain() pending {
+// drain returns what waits to be written, and leaves nothing; and how many ends depend on it.
+func (j *Journal) drain() (batch pending, ends int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.unrecorded > 0 {
@@ -209,7 +209,7 @@ func (j *Journal) drain() pending {
 		})
 		j.unrecorded = 0
 	}
-	batch := j.pending
+	batch = j.pending
 	j.pending = pending{lines: make([]func(*lineWriter), 0, min(2*len(batch.lines), maxPending))}
-	return batch
+	return batch, len(j.ends)
 }

@@ -72,22 +72,21 @@ type Journal struct {
 	pending    pending
 	refusals   *rate.Limiter
 	unrecorded int      // rejected calls beyond that rate
+	ends       []ending // that wait to be written, or for what is unsent
 	untold     []ending // written, and nobody was told of them
 
-	wake      chan struct{}       // holds one token while there is something to write
-	writing   *semaphore.Weighted // one: the right to write
-	telling   *semaphore.Weighted // one: the right to tell of ends
-	hiding    *semaphore.Weighted // one: the right to replace what was written
-	unsent    []*nats.Msg         // that the engine refused
-	unwritten []ending            // that wait for these
-	written   map[string]func()   // has what was written synced, by the prefix of subjects
-	dropped   atomic.Int64        // entries that were dropped
+	wake    chan struct{}       // holds one token while there is something to write
+	writing *semaphore.Weighted // one: the right to write
+	telling *semaphore.Weighted // one: the right to tell of ends
+	hiding  *semaphore.Weighted // one: the right to replace what was written
+	unsent  []*nats.Msg         // that the engine refused
+	written map[string]func()   // has what was written synced, by the prefix of subjects
+	dropped atomic.Int64        // entries that were dropped
 }
 
 // pending is what waits to be written.
 type pending struct {
 	lines    []func(*lineWriter)
-	ends     []ending
 	repeated map[string]repeated // by trace id and quarantine
 }
 
