@@ -48,7 +48,7 @@ func build(opts Options) *Engine {
 	e.Stored = &Events{Engine: e, space: newSpace()}
 	e.once = e.server.once(e.Stored)
 	e.Events, e.Batches, e.Results = e.once, e.once, e.Stored
-	e.Audit = &Audit{host: h}
+	e.Audit = &Audit{host: h, chains: make(map[string]*auditChain)}
 	e.nodes = &nodes{
 		host: h, self: node{ID: rand.Text(), Version: opts.Version, Format: durable.Format},
 		others: make(map[string]seenNode), logged: make(map[string]bool),

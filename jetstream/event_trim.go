@@ -27,13 +27,11 @@ const trimTimeout = 10 * time.Second
 // space runs out. Unlike the engine's own limits, it stops at the first event that a pipeline
 // has not finished.
 func (s *Events) trim(ctx context.Context) {
-	tick := time.NewTicker(trimEvery)
-	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-time.After(trimEvery):
 		case <-s.space.low:
 		}
 		if err := s.trimOnce(ctx); err != nil && ctx.Err() == nil && s.host.Connected() == nil {
