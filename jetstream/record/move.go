@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"sluice/jetstream/stream"
 
@@ -43,6 +44,10 @@ func (g *Generations) move(ctx context.Context, from, to Generation, revision ui
 	return moved, nil
 }
 
+// longestPause is how long the next record of a bucket may take. A bucket that
+// another node deletes meanwhile has no next one.
+const longestPause = 10 * time.Second
+
 // copy copies the records of a bucket, and returns how many there were.
 func (g *Generations) copy(ctx context.Context, bucket string, from, to Generation) (copied int, err error) {
 	records, err := g.Host.Stream(ctx, g.Host.JS, streamOf(from.bucket(bucket)))
@@ -61,7 +66,9 @@ func (g *Generations) copy(ctx context.Context, bucket string, from, to Generati
 	defer newest.Stop()
 	var pending stream.Pending
 	for newest.Pending > 0 {
-		msg, meta, err := newest.Next(ctx)
+		patient, cancel := context.WithTimeout(ctx, g.Host.Patience(longestPause))
+		msg, meta, err := newest.Next(patient)
+		cancel()
 		if err != nil {
 			return copied, err
 		}

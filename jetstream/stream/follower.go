@@ -81,9 +81,8 @@ func (f *Follower) Next(ctx context.Context) (jetstream.Msg, *jetstream.MsgMetad
 	}
 }
 
-// beginAgain begins behind what was read, as soon as the engine lets it. What was there when it began does
-// not come any more if the whole stream is deleted; and if the connection is closed for good, the host fails,
-// since what nodes know of each other would grow stale.
+// beginAgain begins behind what was read, as soon as the engine lets it. If the connection is closed for good,
+// the host fails, since what nodes know of each other would grow stale.
 func (f *Follower) beginAgain(ctx context.Context) error {
 	for {
 		f.messages.Stop()
@@ -91,8 +90,8 @@ func (f *Follower) beginAgain(ctx context.Context) error {
 			return ctx.Err()
 		}
 		err := f.begin(ctx)
-		if err == nil || f.Pending > 0 && errors.Is(err, jetstream.ErrStreamNotFound) {
-			return err
+		if err == nil {
+			return nil
 		}
 		if f.host.Conn.IsClosed() {
 			f.host.Fail(errors.New("the engine reports no more changes"))
