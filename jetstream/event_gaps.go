@@ -38,8 +38,8 @@ func (s *Events) checkWhole(ctx context.Context) error {
 		s.lost.Add(g.events())
 		s.host.Log.Error("The disk has lost events that were stored. Restore the data folder from a backup if they "+
 			"matter.", "events", g.events(), "first", g.first, "last", g.last)
-		s.damage.add(fmt.Sprintf("the disk has lost %d events that were stored, %d to %d of the stream", g.events(), g.first,
-			g.last))
+		s.damage.add(fmt.Sprintf("the disk has lost %d events that were stored, %d to %d of the stream", g.events(),
+			g.first, g.last))
 	}
 	if was.Last > last {
 		// New events get the sequences of the lost ones, and they are not done.
