@@ -152,12 +152,10 @@ func (e *Engine) handOver(ctx context.Context, markers *delivery.Markers) {
 		Host: e.host, Events: e.Stored.stream, Markers: markers, IDs: ids,
 		Stored: func(sequence uint64, subject string, event *sluice.Event) {
 			e.stored(sequence, subject, event)
-			e.Journal.Hear(journal.Answered{Call: sluice.Call{
-				TraceID: event.TraceID, CorrelationID: ids.ID(sequence, event.TraceID), DeliveryID: event.DeliveryID,
-				EventKey: event.EventKey, Type: event.Type, Time: sluice.MadeAt(event.TraceID, event.ReceivedAt),
-				Status: sluice.StatusBefore(event.Listeners), StatusCode: http.StatusOK,
-				Size: len(event.Payload), RemoteAddr: event.RemoteAddr, Listeners: event.Listeners,
-			}})
+			call := journal.CallOf(event)
+			call.CorrelationID, call.StatusCode = ids.ID(sequence, event.TraceID), http.StatusOK
+			call.RemoteAddr = event.RemoteAddr
+			e.Journal.Hear(journal.Answered{Call: call})
 		},
 	})
 }

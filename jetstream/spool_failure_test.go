@@ -27,6 +27,23 @@ func TestAnErasureDropsWhatWasSetAsideOfASpool(t *testing.T) {
 	}
 }
 
+// TestWhoAdmittedACallIsKnown also if it waited in a spool.
+func TestWhoAdmittedACallIsKnown(t *testing.T) {
+	t.Parallel()
+	s := startSpooling(t)
+	s.cut()
+	admitted := call("webhook.admitted")
+	admitted.Admitted, admitted.User = true, "ops"
+	if result := s.call(s.one, admitted); !result.Spooled {
+		t.Fatalf("it does not wait: %+v", result)
+	}
+	s.mend()
+	natstest.Eventually(t, "the call is found with who admitted it", func() bool {
+		calls, _, err := s.one.Journal.Calls(t.Context(), sluice.TraceQuery{TraceID: admitted.TraceID, Limit: 1})
+		return err == nil && len(calls) == 1 && calls[0].User == "ops"
+	})
+}
+
 // TestAFailedSpoolIsOpenedAgain, once its disk can be used: calls are refused until then, what
 // it had taken is not lost, and it takes calls again.
 func TestAFailedSpoolIsOpenedAgain(t *testing.T) {

@@ -47,32 +47,32 @@ func (j *Journal) Hear(f Fact) { f.tell(j) }
 // only what was sent or replayed.
 func (f Stored) tell(j *Journal) {
 	e := f.Event
-	at := sluice.MadeAt(e.TraceID, e.ReceivedAt)
-	j.index.add(f.Sequence, entryOf(e.TraceID, e.EventKey+e.Key, at, e.Listeners)) // it has one of the keys
+	at, key := sluice.MadeAt(e.TraceID, e.ReceivedAt), e.EventKey+e.Key // it has one of the keys
+	j.index.add(f.Sequence, entryOf(e.TraceID, key, at, e.Listeners))
 	if e.Method != "" && e.ReplayOf == "" {
 		return
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.enterSent(sentEvent{
-		sequence: f.Sequence,
-		Subject:  f.Subject,
-		Origin:   e.Origin,
-		Call: sluice.Call{
-			TraceID:    e.TraceID,
-			EventKey:   e.EventKey,
-			DeliveryID: e.DeliveryID,
-			Due:        e.Due,
-			Type:       e.Type,
-			Key:        e.Key,
-			ReplayOf:   e.ReplayOf,
-			User:       e.User,
-			Time:       at,
-			Status:     sluice.StatusBefore(e.Listeners),
-			Size:       len(e.Payload),
-			Listeners:  e.Listeners,
-		},
-	})
+	j.enterSent(sentEvent{sequence: f.Sequence, Subject: f.Subject, Origin: e.Origin, Call: CallOf(e)})
+}
+
+// CallOf returns what an event tells of its call, or of itself if it was sent.
+func CallOf(e *sluice.Event) sluice.Call {
+	return sluice.Call{
+		TraceID:    e.TraceID,
+		EventKey:   e.EventKey,
+		DeliveryID: e.DeliveryID,
+		Due:        e.Due,
+		Type:       e.Type,
+		Key:        e.Key,
+		ReplayOf:   e.ReplayOf,
+		User:       e.User,
+		Time:       sluice.MadeAt(e.TraceID, e.ReceivedAt),
+		Status:     sluice.StatusBefore(e.Listeners),
+		Size:       len(e.Payload),
+		Listeners:  e.Listeners,
+	}
 }
 
 func (f Answered) tell(j *Journal) {
