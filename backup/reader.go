@@ -7,6 +7,7 @@ import (
 	"errors"
 	"hash/crc32"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -147,22 +148,17 @@ func (r *Reader) frame() (byte, error) {
 	if length > maxFrame {
 		return 0, r.broken()
 	}
-	if cap(r.content) < int(length) {
-		r.content = make([]byte, length)
-	}
-	r.content = r.content[:length]
-	var sum [frameSum]byte
+	r.content = slices.Grow(r.content[:0], int(length)+frameSum)[:length+frameSum]
 	if err := r.fill(r.content); err != nil {
 		return 0, err
 	}
-	if err := r.fill(sum[:]); err != nil {
-		return 0, err
-	}
-	r.sum = crc32.Update(crc32.Update(r.sum, checksums, head[:]), checksums, r.content)
-	if r.sum != binary.BigEndian.Uint32(sum[:]) {
+	content, sum := r.content[:length], r.content[length:]
+	r.content = content
+	r.sum = crc32.Update(crc32.Update(r.sum, checksums, head[:]), checksums, content)
+	if r.sum != binary.BigEndian.Uint32(sum) {
 		return 0, r.broken()
 	}
-	r.offset += int64(len(head)) + int64(length) + int64(len(sum))
+	r.offset += int64(frameHead+frameSum) + int64(length)
 	if head[0] == failureFrame {
 		return 0, sluice.CodeBackupFailed.Errorf("The backup ended early: %s", r.content)
 	}

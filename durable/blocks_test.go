@@ -56,12 +56,11 @@ func TestBlocksMayComeAndGo(t *testing.T) {
 
 func TestAWriterWaitsForASyncThatBeganLater(t *testing.T) {
 	started, finish := make(chan struct{}), make(chan struct{})
-	f := NewFlusher(func() error {
+	f := &Flusher{Sync: func() error {
 		started <- struct{}{}
 		<-finish
 		return nil
-	})
-	go f.Run(t.Context())
+	}}
 	first, second := make(chan error, 1), make(chan error, 1)
 	go func() { first <- f.Flush(t.Context()) }()
 	<-started

@@ -77,13 +77,16 @@ func lockFolder(path string) (*Folder, error) {
 // store is the name of the engine's folder in the data folder.
 const store = "engine"
 
-// Store returns the path of the folder that the embedded engine keeps its store in.
-func (f *Folder) Store() string { return f.Path(store) }
+// StoreIn returns the path of the folder in a data folder that the embedded engine keeps its store in.
+func StoreIn(folder string) string { return filepath.Join(folder, store) }
+
+// Store is StoreIn for this folder.
+func (f *Folder) Store() string { return StoreIn(f.path) }
 
 // OpenExisting opens a data folder that a server has made.
 func OpenExisting(path string) (*Folder, error) {
 	_, noFormat := os.Stat(filepath.Join(path, formatFile))
-	if _, err := os.Stat(filepath.Join(path, store)); err != nil && noFormat != nil {
+	if _, err := os.Stat(StoreIn(path)); err != nil && noFormat != nil {
 		return nil, fmt.Errorf("%s is no data folder; name the one that the server was started with (--data)", path)
 	}
 	return OpenFolder(path)

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"time"
 
@@ -130,61 +131,51 @@ func MakeFolder(path string) error {
 // A Flusher lets many writers share one sync: each waits for a sync that began
 // after its request.
 type Flusher struct {
-	sync    func() error
-	waiting chan chan error
+	Sync func() error
+
+	mu   sync.Mutex
+	next *flush // that has not begun yet
+
+	syncing sync.Mutex // held during a sync
+	failed  error
 }
 
-// NewFlusher returns a flusher for what sync makes durable. Run does the work.
-func NewFlusher(sync func() error) *Flusher {
-	return &Flusher{sync: sync, waiting: make(chan chan error)}
-}
-
-// Run serves writers until ctx ends. A failed sync is never tried again: the
-// kernel may have dropped what it could not write, and a second try would then
-// succeed without it. So every later writer gets the same error.
-func (f *Flusher) Run(ctx context.Context) {
-	var failed error
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case first := <-f.waiting:
-			batch := f.gather(first)
-			if failed == nil {
-				failed = f.sync()
-			}
-			for _, done := range batch {
-				done <- failed
-			}
-		}
-	}
-}
-
-// gather returns the first writer and all others that wait by now.
-func (f *Flusher) gather(first chan error) []chan error {
-	batch := []chan error{first}
-	for {
-		select {
-		case done := <-f.waiting:
-			batch = append(batch, done)
-		default:
-			return batch
-		}
-	}
+// A flush is one sync that some writers wait for.
+type flush struct {
+	done chan struct{} // closed when it has ended
+	err  error
 }
 
 // Flush returns once everything written before the call is on stable storage.
 func (f *Flusher) Flush(ctx context.Context) error {
-	done := make(chan error, 1)
+	f.mu.Lock()
+	next := f.next
+	if next == nil {
+		next = &flush{done: make(chan struct{})}
+		f.next = next
+		go f.run(next)
+	}
+	f.mu.Unlock()
 	select {
-	case f.waiting <- done:
+	case <-next.done:
+		return next.err
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
+}
+
+// run makes a flush after the one before it. A failed sync is never tried again: the
+// kernel may have dropped what it could not write, and a second try would then
+// succeed without it. So every later writer gets the same error.
+func (f *Flusher) run(this *flush) {
+	f.syncing.Lock()
+	defer f.syncing.Unlock()
+	f.mu.Lock()
+	f.next = nil // what is written from now on needs another one
+	f.mu.Unlock()
+	if f.failed == nil {
+		f.failed = f.Sync()
 	}
+	this.err = f.failed
+	close(this.done)
 }

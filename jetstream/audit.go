@@ -48,9 +48,6 @@ func (a *Audit) link(ctx context.Context, subject string, e *sluice.AuditEntry) 
 		if msg != nil && json.Unmarshal(msg.Data, &newest) == nil {
 			c.last = newest.Hash
 		}
-		if a.chains == nil {
-			a.chains = make(map[string]*auditChain)
-		}
 		a.chains[subject] = c
 	}
 	c.number++

@@ -6,7 +6,6 @@ import (
 
 	"sluice"
 	"sluice/backup"
-	"sluice/jetstream/journal"
 	"sluice/jetstream/snapshot"
 	"sluice/jetstream/stream"
 )
@@ -26,13 +25,12 @@ func (e *Engine) backupOrder() []string {
 			order = append(order, b.StreamName())
 		}
 	}
-	ofEvents, loose := journal.Streams()
-	order = append(order, ofEvents...)
+	order = append(order, stream.Journal, stream.Index)
 	if e.host.SoleWriter { // otherwise there are markers among the events
 		order = append(order, stream.Deliveries)
 	}
 	return append(order, stream.Events,
-		stream.Waiting, stream.Results, stream.DeadLetters, loose, stream.Quarantine, stream.Audit,
+		stream.Waiting, stream.Results, stream.DeadLetters, stream.Loose, stream.Quarantine, stream.Audit,
 		e.forgotten.StreamName())
 }
 

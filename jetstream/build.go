@@ -45,16 +45,13 @@ func build(opts Options) *Engine {
 		Retries: e.Queue.Retries, Outcome: e.outcome,
 		Erased: e.Erasures.isDone, Erasing: e.Erasures.isAsked, Forgotten: e.forgotten.has,
 	})
-	e.Stored = &Events{
-		host: h, opts: opts, queue: e.Queue, space: newSpace(),
-		mark: e.writeWatermarks, fit: e.server.fit, forgotten: e.forgotten.has, stored: e.stored,
-	}
+	e.Stored = &Events{Engine: e, space: newSpace()}
 	e.once = e.server.once(e.Stored)
 	e.Events, e.Batches, e.Results = e.once, e.once, e.Stored
-	e.Audit = &Audit{host: h}
+	e.Audit = &Audit{host: h, chains: make(map[string]*auditChain)}
 	e.nodes = &nodes{
-		host: h, self: node{rand.Text(), opts.Version, durable.Format}, others: make(map[string]seenNode),
-		logged: make(map[string]bool),
+		host: h, self: node{ID: rand.Text(), Version: opts.Version, Format: durable.Format},
+		others: make(map[string]seenNode), logged: make(map[string]bool),
 	}
 	e.replicas = &replicas{host: h, ours: e.owns}
 	e.Quarantine = quarantine.New(h)

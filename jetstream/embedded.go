@@ -38,22 +38,11 @@ func (m *embedded) connect() error {
 		return err
 	}
 	var err error
-	if m.process, err = startEmbedded(m.opts, m.host.Fail); err != nil {
-		return err
-	}
-	calls, err := m.connection()
-	if err != nil {
-		return err
-	}
-	side, err := m.connection()
-	if err != nil {
-		calls.Close()
-		return err
-	}
-	return m.host.Connect(calls, side)
+	m.process, err = connectEmbedded(m.host, m.opts)
+	return err
 }
 
-func (m *embedded) connection() (*nats.Conn, error) { return connectEmbedded(m.process) }
+func (m *embedded) connection() (*nats.Conn, error) { return connectTo(m.process) }
 
 func (m *embedded) usable(context.Context) error { return nil }
 
@@ -129,8 +118,27 @@ func startEmbedded(opts Options, fail func(error)) (*server.Server, error) {
 	return s, nil
 }
 
-// connectEmbedded connects to the server in the process.
-func connectEmbedded(s *server.Server) (*nats.Conn, error) {
+// connectEmbedded starts the server of a host, and gives the host its connections. After an error the server
+// may run.
+func connectEmbedded(h *stream.Host, opts Options) (*server.Server, error) {
+	s, err := startEmbedded(opts, h.Fail)
+	if err != nil {
+		return nil, err
+	}
+	calls, err := connectTo(s)
+	if err != nil {
+		return s, err
+	}
+	side, err := connectTo(s)
+	if err != nil {
+		calls.Close()
+		return s, err
+	}
+	return s, h.Connect(calls, side)
+}
+
+// connectTo connects to the server in the process.
+func connectTo(s *server.Server) (*nats.Conn, error) {
 	return nats.Connect("", nats.InProcessServer(s), nats.MaxReconnects(-1), nats.Timeout(stream.SetUpTimeout))
 }
 

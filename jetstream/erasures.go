@@ -3,10 +3,12 @@ package jetstream
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"time"
 
 	"sluice"
+	"sluice/durable"
 	"sluice/jetstream/correlation"
 	"sluice/jetstream/damage"
 	"sluice/jetstream/record"
@@ -32,9 +34,8 @@ func (s *erasures) isDone(traceID string) bool {
 
 // List implements sluice.Erasures.
 func (s *erasures) List() []sluice.Erasure {
-	records := s.records.All()
-	all := make([]sluice.Erasure, 0, len(records))
-	for _, one := range records {
+	all := []sluice.Erasure{}
+	for _, one := range s.records.All() {
 		all = append(all, *one)
 	}
 	return all
@@ -59,11 +60,11 @@ func (s *erasures) Erase(ctx context.Context, calls []sluice.Call) error {
 			one.Events = append(one.Events, reference.Sequence)
 		}
 	}
-	order := make([]sluice.Erasure, 0, len(of))
+	var all []sluice.Erasure
 	for _, one := range of {
-		order = append(order, *one)
+		all = append(all, *one)
 	}
-	return s.Apply(ctx, order)
+	return s.Apply(ctx, all)
 }
 
 // Apply implements sluice.Erasures. Each erasure is noted before anything is erased, and as done
@@ -87,24 +88,23 @@ func (s *erasures) Apply(ctx context.Context, list []sluice.Erasure) error {
 
 // note keeps an erasure. It is open again if there is more to it than before.
 func (s *erasures) note(ctx context.Context, one sluice.Erasure) (noted *sluice.Erasure, err error) {
-	_, err = s.records.Change(ctx, one.TraceID,
-		func(before *sluice.Erasure, _ map[string]*sluice.Erasure) (*sluice.Erasure, error) {
-			after := one
-			after.Asked, after.Erased = cmp.Or(one.Asked, time.Now().UTC()), time.Time{}
-			if before != nil {
-				after.Asked = cmp.Or(before.Asked, after.Asked)
-				after.Events = union(before.Events, one.Events)
-				after.Quarantine = cmp.Or(one.Quarantine, before.Quarantine)
-				after.Quarantined = union(before.Quarantined, one.Quarantined)
-				if isSameWork(&after, before) {
-					noted = before
-					return nil, sluice.ErrUnchanged
-				}
+	_, err = sluice.Replace(ctx, s.records, one.TraceID, func(before *sluice.Erasure) (*sluice.Erasure, error) {
+		after := one
+		after.Asked, after.Erased = cmp.Or(one.Asked, time.Now().UTC()), time.Time{}
+		if before != nil {
+			after.Asked = cmp.Or(before.Asked, after.Asked)
+			after.Events = union(before.Events, one.Events)
+			after.Quarantine = cmp.Or(one.Quarantine, before.Quarantine)
+			after.Quarantined = union(before.Quarantined, one.Quarantined)
+			if isSameWork(&after, before) {
+				noted = before
+				return nil, sluice.ErrUnchanged
 			}
-			noted = &after
-			return noted, nil
-		})
-	return noted, sluice.Changed(err)
+		}
+		noted = &after
+		return noted, nil
+	})
+	return noted, err
 }
 
 func union[T cmp.Ordered](a, b []T) []T {
@@ -139,13 +139,8 @@ func (s *erasures) finish(ctx context.Context, open []sluice.Erasure) error {
 	if err := s.host.SyncStream(stream.Loose, "msgs"); err != nil {
 		return err
 	}
-	for _, dir := range []string{s.opts.Dir, s.opts.SpoolDir} {
-		if dir == "" {
-			continue
-		}
-		if err := damage.DropCopies(dir); err != nil {
-			return err
-		}
+	if err := s.dropCopies(); err != nil {
+		return err
 	}
 	for _, one := range open {
 		if err := s.close(ctx, one); err != nil {
@@ -153,6 +148,17 @@ func (s *erasures) finish(ctx context.Context, open []sluice.Erasure) error {
 		}
 	}
 	return nil
+}
+
+// dropCopies removes what was set aside of damaged files: nothing can be erased within it.
+func (s *erasures) dropCopies() (err error) {
+	if s.opts.Dir != "" {
+		err = damage.DropCopies(s.opts.Dir)
+	}
+	if s.opts.SpoolDir != "" {
+		err = errors.Join(err, damage.DropCopies(durable.StoreIn(s.opts.SpoolDir)))
+	}
+	return err
 }
 
 // eraseLoose erases what there is of a call besides its events: in the quarantine, and of a run
@@ -171,16 +177,14 @@ func (s *erasures) eraseLoose(ctx context.Context, one *sluice.Erasure) error {
 
 // close notes that an erasure is done, unless there is more to it by now.
 func (s *erasures) close(ctx context.Context, one sluice.Erasure) error {
-	_, err := s.records.Change(ctx, one.TraceID,
-		func(before *sluice.Erasure, _ map[string]*sluice.Erasure) (*sluice.Erasure, error) {
-			if before == nil || !before.Erased.IsZero() || !isSameWork(before, &one) {
-				return nil, sluice.ErrUnchanged
-			}
-			after := *before
-			after.Erased = time.Now().UTC()
-			return &after, nil
-		})
-	return sluice.Changed(err)
+	_, err := sluice.Edit(ctx, s.records, one.TraceID, sluice.ErrUnchanged, func(noted *sluice.Erasure) error {
+		if !noted.Erased.IsZero() || !isSameWork(noted, &one) {
+			return sluice.ErrUnchanged
+		}
+		noted.Erased = time.Now().UTC()
+		return nil
+	})
+	return err
 }
 
 // resumeEvery is how often what is open is tried again.
@@ -238,20 +242,12 @@ func (s *erasures) eraseLate(sequence uint64, traceID string) {
 	s.host.Start(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), trimTimeout)
 		defer cancel()
-		_, err := s.records.Change(ctx, traceID,
-			func(before *sluice.Erasure, _ map[string]*sluice.Erasure) (*sluice.Erasure, error) {
-				if before == nil {
-					return nil, sluice.ErrUnchanged
-				}
-				after := *before
-				after.Erased = time.Time{}
-				after.Events = union(before.Events, []uint64{sequence})
-				return &after, nil
-			})
-		if err = sluice.Changed(err); err == nil {
-			if one := s.records.Copy(traceID); one != nil {
-				err = s.finish(ctx, []sluice.Erasure{*one})
-			}
+		one, err := sluice.Edit(ctx, s.records, traceID, sluice.ErrUnchanged, func(one *sluice.Erasure) error {
+			one.Erased, one.Events = time.Time{}, union(one.Events, []uint64{sequence})
+			return nil
+		})
+		if err == nil && one != nil {
+			err = s.finish(ctx, []sluice.Erasure{*one})
 		}
 		if err != nil {
 			s.host.Log.Warn("What a run made of an erased event is still there; trying on.", "traceId", traceID,

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice"
 	"sluice/jetstream/correlation"
@@ -82,8 +81,7 @@ func (e *Engine) removeTorn(ctx context.Context) error {
 		whole = e.Stored.stream.CachedInfo().State.LastSeq
 	}
 	for next := max(whole, sluice.MaxItems) - sluice.MaxItems; ; {
-		msg, err := stream.Found(e.Stored.stream.GetMsg(ctx, max(1, next),
-			jetstream.WithGetMsgSubject(stream.BatchPrefix+">")))
+		msg, err := stream.First(ctx, e.Stored.stream, max(1, next), stream.BatchPrefix+">")
 		if msg == nil || err != nil {
 			return err
 		}

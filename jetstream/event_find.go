@@ -63,7 +63,7 @@ func (s *Events) read(ctx context.Context, sequence uint64) (e correlation.Envel
 		return e, queue.Gone() // a message that is not an event has no result
 	}
 	if e.Foreign {
-		e.Listeners = s.queue.Listeners.Receivers(e)
+		e.Listeners = s.Queue.Listeners.Receivers(e)
 	}
 	return e, nil
 }

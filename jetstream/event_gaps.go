@@ -15,7 +15,8 @@ import (
 // checkWhole checks whether the embedded engine still has all events. Events are removed
 // only from the start of the stream, or are known as forgotten, but the engine silently
 // leaves out what it can't read.
-func (s *Events) checkWhole(ctx context.Context, was watermarks, report func(string)) error {
+func (s *Events) checkWhole(ctx context.Context) error {
+	was := s.watermarks
 	info, err := s.stream.Info(ctx, jetstream.WithDeletedDetails(true))
 	if err != nil {
 		return err
@@ -37,19 +38,19 @@ func (s *Events) checkWhole(ctx context.Context, was watermarks, report func(str
 		s.lost.Add(g.events())
 		s.host.Log.Error("The disk has lost events that were stored. Restore the data folder from a backup if they "+
 			"matter.", "events", g.events(), "first", g.first, "last", g.last)
-		report(fmt.Sprintf("the disk has lost %d events that were stored, %d to %d of the stream", g.events(), g.first,
-			g.last))
+		s.damage.add(fmt.Sprintf("the disk has lost %d events that were stored, %d to %d of the stream", g.events(),
+			g.first, g.last))
 	}
 	if was.Last > last {
 		// New events get the sequences of the lost ones, and they are not done.
-		return s.queue.LowWater.Lower(ctx, last)
+		return s.Queue.LowWater.Lower(ctx, last)
 	}
 	return nil
 }
 
 // addGap notes that an event is missing, unless it was removed on purpose.
 func (s *Events) addGap(missing uint64) {
-	if s.forgotten(missing) {
+	if s.forgotten.has(missing) {
 		return
 	}
 	if n := len(s.gaps); n > 0 && s.gaps[n-1].last+1 == missing {
@@ -66,7 +67,7 @@ func (s *Events) missing(ctx context.Context, sequence uint64) error {
 	if err != nil {
 		return stream.NoAnswer(err)
 	}
-	if sequence < info.State.FirstSeq || sequence > info.State.LastSeq || s.forgotten(sequence) {
+	if sequence < info.State.FirstSeq || sequence > info.State.LastSeq || s.forgotten.has(sequence) {
 		return queue.Gone()
 	}
 	if _, known := s.found.LoadOrStore(sequence, nil); !known && !s.inGap(sequence) {

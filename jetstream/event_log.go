@@ -102,12 +102,12 @@ func (r *reading) wants(msg *jetstream.RawStreamMsg) bool {
 func (r *reading) next(ctx context.Context) (*jetstream.RawStreamMsg, error) {
 	var nearest *jetstream.RawStreamMsg
 	for _, subject := range r.subjects {
-		msg, err := r.events.stream.GetMsg(ctx, r.sequence+1, jetstream.WithGetMsgSubject(subject))
+		msg, err := stream.First(ctx, r.events.stream, r.sequence+1, subject)
 		switch {
-		case errors.Is(err, jetstream.ErrMsgNotFound), errors.Is(err, context.Canceled):
+		case errors.Is(err, context.Canceled):
 		case err != nil:
-			return nil, stream.NoAnswer(err)
-		case nearest == nil || msg.Sequence < nearest.Sequence:
+			return nil, err
+		case msg != nil && (nearest == nil || msg.Sequence < nearest.Sequence):
 			nearest = msg
 		}
 	}

@@ -37,8 +37,8 @@ func (s *Events) Result(
 		return result, nil
 	}
 	// Wait before looking, so that no later outcome is missed.
-	caller := s.queue.Hub.Wait(e.TraceID)
-	defer s.queue.Hub.Leave(e.TraceID, caller)
+	caller := s.Queue.Hub.Wait(e.TraceID)
+	defer s.Queue.Hub.Leave(e.TraceID, caller)
 	outcomes := make(map[string]sluice.Outcome, len(e.Listeners))
 	if err := s.look(ctx, e, outcomes); err != nil {
 		return result, err
@@ -62,7 +62,7 @@ func (s *Events) await(
 	ctx context.Context, caller *queue.Waiter, e correlation.Envelope, outcomes map[string]sluice.Outcome,
 	wait time.Duration,
 ) error {
-	others := s.queue.Outcomes.Ask(e.TraceID, wait)
+	others := s.Queue.Outcomes.Ask(e.TraceID, wait)
 	for until := time.Now().Add(wait); len(outcomes) < len(e.Listeners) && ctx.Err() == nil; {
 		left := time.Until(until)
 		if left <= 0 {
@@ -85,7 +85,7 @@ func (s *Events) look(ctx context.Context, e correlation.Envelope, outcomes map[
 		if _, known := outcomes[name]; known {
 			continue
 		}
-		outcome, err := s.queue.Outcome(ctx, e, name)
+		outcome, err := s.Queue.Outcome(ctx, e, name)
 		if err != nil {
 			return err
 		}

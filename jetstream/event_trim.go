@@ -27,13 +27,11 @@ const trimTimeout = 10 * time.Second
 // space runs out. Unlike the engine's own limits, it stops at the first event that a pipeline
 // has not finished.
 func (s *Events) trim(ctx context.Context) {
-	tick := time.NewTicker(trimEvery)
-	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-time.After(trimEvery):
 		case <-s.space.low:
 		}
 		if err := s.trimOnce(ctx); err != nil && ctx.Err() == nil && s.host.Connected() == nil {
@@ -67,17 +65,17 @@ func (s *Events) remove(ctx context.Context, info *jetstream.StreamInfo, until u
 	if until <= first {
 		return info, nil
 	}
-	unfinished, err := s.queue.FirstUnfinished(ctx, first)
+	unfinished, err := s.Queue.FirstUnfinished(ctx, first)
 	if err != nil {
 		return nil, err
 	}
-	if until, err = s.queue.Waiting.Outlive(ctx, min(until, unfinished)); until <= first {
+	if until, err = s.Queue.Waiting.Outlive(ctx, min(until, unfinished)); until <= first {
 		return info, err
 	}
 	// The watermark is stored before the events go. Otherwise a start would report
 	// them as lost.
 	s.first.Store(until)
-	if err := s.mark(ctx); err != nil {
+	if err := s.writeWatermarks(ctx); err != nil {
 		return nil, err
 	}
 	if err := s.stream.Purge(ctx, jetstream.WithPurgeSequence(until)); err != nil {

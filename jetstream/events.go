@@ -22,21 +22,9 @@ import (
 // one stream. To it every event is new: package delivery, which stands before it, finds the
 // repeated ones.
 type Events struct {
-	host  *stream.Host
-	queue *queue.Queue
-	opts  Options
-	space *space
+	*Engine
 
-	// mark writes the watermarks; fit completes the configuration of the stream.
-	mark func(context.Context) error
-	fit  func(context.Context, *jetstream.StreamConfig) error
-
-	// forgotten reports whether an event was removed on purpose.
-	forgotten func(sequence uint64) bool
-
-	// stored is called for each event on stable storage. It does not keep the event.
-	stored func(sequence uint64, subject string, e *sluice.Event)
-
+	space   *space
 	ids     correlation.IDs
 	stream  stream.Written
 	write   delivery.Write // the writer's
@@ -58,7 +46,7 @@ func (s *Events) setUp(ctx, running context.Context, ids correlation.IDs) (err e
 		Discard:     jetstream.DiscardNew, // trim spares what a pipeline has not finished
 		AllowDirect: s.host.DirectReads,
 	}
-	if err := s.fit(ctx, &config); err != nil {
+	if err := s.server.fit(ctx, &config); err != nil {
 		return err
 	}
 	if s.stream, err = s.host.OpenWritten(ctx, running, config,
@@ -69,7 +57,7 @@ func (s *Events) setUp(ctx, running context.Context, ids correlation.IDs) (err e
 	s.first.Store(max(1, s.stream.CachedInfo().State.FirstSeq))
 	s.space.measure(s.stream.CachedInfo(), s.host.Log)
 	s.write = s.stream.Write
-	s.queue.SetUp(ids, s.stream)
+	s.Queue.SetUp(ids, s.stream)
 	return nil
 }
 
@@ -92,9 +80,9 @@ func (s *Events) AcceptBy(
 	var caller *queue.Waiter
 	var header nats.Header
 	if len(listeners) > 0 && wait > 0 {
-		caller = s.queue.Hub.Wait(e.TraceID)
-		defer s.queue.Hub.Leave(e.TraceID, caller)
-		header = s.queue.Outcomes.Waits()
+		caller = s.Queue.Hub.Wait(e.TraceID)
+		defer s.Queue.Hub.Leave(e.TraceID, caller)
+		header = s.Queue.Outcomes.Waits()
 	}
 	sequence, err := s.store(ctx, subject, header, e, listeners, write)
 	if err != nil {
@@ -120,13 +108,13 @@ func (s *Events) AcceptBy(
 func (s *Events) address(e *sluice.Event) (subject string, listeners []string, err error) {
 	if e.To == "" {
 		key := e.MessageKey()
-		listeners = s.queue.Listeners.Of(key, e.Type)
+		listeners = s.Queue.Listeners.Of(key, e.Type)
 		if i := slices.Index(listeners, e.Except); i >= 0 {
 			listeners = slices.Concat(listeners[:i], listeners[i+1:])
 		}
 		return queue.SubjectOf(key), listeners, nil
 	}
-	binding := s.queue.Listeners.Binding(e.To)
+	binding := s.Queue.Listeners.Binding(e.To)
 	if binding == nil {
 		return "", nil, sluice.NoListener(e.To)
 	}

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -103,21 +102,19 @@ func (x *remote) connectBy(link *stream.Link) (*nats.Conn, error) {
 	return nc, err
 }
 
-// watch implements backend. It also announces this node to the others, and moves it away
-// from a crowded server.
+// watch implements backend. It also announces this node to the others.
 func (x *remote) watch(running context.Context) error {
 	if err := x.nodes.setUp(running); err != nil {
 		return err
 	}
 	x.replicas.watch(running)
-	var servers atomic.Int64
 	x.host.WatchWrites(running, func(ctx context.Context) error {
 		info, err := x.Stored.stream.Info(ctx) // of the leader that takes events
 		if err != nil {
 			return err
 		}
 		if info.Cluster != nil {
-			servers.Store(int64(1 + len(info.Cluster.Replicas)))
+			x.nodes.servers.Store(int64(1 + len(info.Cluster.Replicas)))
 		}
 		if hasQuorum(info.Cluster) && !x.host.Doubtful() {
 			return nil
@@ -129,7 +126,7 @@ func (x *remote) watch(running context.Context) error {
 	if x.spool != nil {
 		x.host.Start(func() { x.handOver(running, x.marked.Markers) })
 	}
-	return x.host.Spread(running, func() int { return int(servers.Load()) })
+	return nil
 }
 
 // hasQuorum reports whether the leader of a stream has just heard from enough of the others
@@ -154,30 +151,30 @@ func (e *Engine) handOver(ctx context.Context, markers *delivery.Markers) {
 	e.spool.HandOver(ctx, spool.Destination{
 		Host: e.host, Events: e.Stored.stream, Markers: markers, IDs: ids,
 		Stored: func(sequence uint64, subject string, event *sluice.Event) {
-			e.Stored.stored(sequence, subject, event)
-			e.Journal.Hear(journal.Answered{Call: sluice.Call{
-				TraceID: event.TraceID, CorrelationID: ids.ID(sequence, event.TraceID), DeliveryID: event.DeliveryID,
-				EventKey: event.EventKey, Type: event.Type, Time: sluice.MadeAt(event.TraceID, event.ReceivedAt),
-				Status: sluice.StatusBefore(event.Listeners), StatusCode: http.StatusOK,
-				Size: len(event.Payload), RemoteAddr: event.RemoteAddr, Listeners: event.Listeners,
-			}})
+			e.stored(sequence, subject, event)
+			call := journal.CallOf(event)
+			call.CorrelationID, call.StatusCode = ids.ID(sequence, event.TraceID), http.StatusOK
+			call.RemoteAddr = event.RemoteAddr
+			e.Journal.Hear(journal.Answered{Call: call})
 		},
 	})
 }
 
-var (
-	errUnreachable  = errors.New("the engine is not reachable")
-	errNoJetStream  = errors.New("the engine has no JetStream")
-	errSmallPayload = errors.New("the engine's max_payload is too small")
-)
+// advice is the error of a server that can't be used, and what to do about it.
+type advice string
+
+func (a advice) Error() string { return string(a) }
+
+const unreachable advice = "the engine is not reachable; check the address given with --nats"
 
 func (x *remote) usable(ctx context.Context) error {
 	h := x.host
 	if !h.Link.Up() {
-		return errUnreachable
+		return unreachable
 	}
 	if got := h.Conn.MaxPayload(); got < stream.MaxMessage {
-		return fmt.Errorf("%w: %d bytes", errSmallPayload, got)
+		return advice(fmt.Sprintf("the engine's max_payload is %d bytes; set it to %d (8MB) or more", got,
+			stream.MaxMessage))
 	}
 	// A cluster without a leader does not reply: ask again soon.
 	ctx, cancel := context.WithTimeout(ctx, stretch.Of(2*time.Second))
@@ -185,22 +182,20 @@ func (x *remote) usable(ctx context.Context) error {
 	_, err := h.JS.AccountInfo(ctx)
 	if errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) ||
 		errors.Is(err, nats.ErrNoResponders) {
-		return fmt.Errorf("%w: %w", errNoJetStream, err)
+		return fmt.Errorf("%w: %w", advice("the engine has no JetStream for this account; enable it there"), err)
 	}
 	return err
 }
 
 // explain says what is wrong with an external engine and what to do about it.
 // Readers of /readyz see it, so it names no address.
-func explain(err error, nc *nats.Conn) string {
+func explain(err error) string {
+	known, ok := errors.AsType[advice](err)
 	switch {
-	case errors.Is(err, errSmallPayload):
-		return fmt.Sprintf("the engine's max_payload is %d bytes; set it to %d (8MB) or more", nc.MaxPayload(),
-			stream.MaxMessage)
-	case errors.Is(err, errNoJetStream):
-		return "the engine has no JetStream for this account; enable it there"
-	case errors.Is(err, errUnreachable), errors.Is(err, nats.ErrConnectionClosed):
-		return "the engine is not reachable; check the address given with --nats"
+	case ok:
+		return string(known)
+	case errors.Is(err, nats.ErrConnectionClosed):
+		return string(unreachable)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrTimeout):
 		return "the engine does not answer in time"
 	case stream.LimitOf(err) != "":

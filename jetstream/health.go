@@ -56,7 +56,7 @@ func (e *Engine) Damage() []string {
 		damage = append(damage, fmt.Sprintf("the disk has lost %d events that were stored; the log says more", lost))
 	}
 	if e.spool != nil {
-		damage = append(damage, e.spool.damaged()...)
+		damage = append(damage, e.spool.damage.first()...)
 	}
 	return damage
 }

@@ -2,6 +2,7 @@ package jetstream
 
 import (
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -62,30 +63,11 @@ func (e *Engine) inspect() (err error) {
 	if err := store.FinishRemovals(); err != nil {
 		return err
 	}
-	e.noteLosses(report.Losses, clean || len(changed) > 0)
+	e.damage.note(e.host.Log, ofEngine, report.Losses, e.watermarks, clean || len(changed) > 0)
 	if e.watermarks.spoil(report.Losses) {
 		return e.watermarks.store(e.opts.Dir)
 	}
 	return nil
-}
-
-// noteLosses tells of what was lost. What was being written when the server was killed is
-// no loss.
-func (e *Engine) noteLosses(losses []damage.Loss, stopped bool) {
-	for _, l := range losses {
-		if !stopped && e.watermarks.unfinished(l) {
-			e.host.Log.Warn("An unfinished write was cut off. Nobody was told that it is stored.", "file", l.File,
-				"problem", l.Problem)
-			e.damage.cutOff++
-			continue
-		}
-		if l.Stream != stream.Events { // those are counted one by one
-			e.damage.others += e.watermarks.count(l)
-		}
-		e.host.Log.Error("A file of the engine's store is damaged. What it was like is kept in the folder damaged.",
-			"file", l.File, "problem", l.Problem, "first", l.First, "last", l.Last)
-		e.damage.add(l.Public())
-	}
 }
 
 // needWatermarks warns of a store that has lost its watermarks. A new one has them before it
@@ -134,6 +116,32 @@ func (l *lossLog) add(text string) {
 	defer l.mu.Unlock()
 	if !slices.Contains(l.texts, text) {
 		l.texts = append(l.texts, text)
+	}
+}
+
+// What a loss is of, in words.
+type lossOf struct{ write, file, text string }
+
+var (
+	ofEngine = lossOf{"An unfinished write", "A file of the engine's store", ""}
+	ofSpool  = lossOf{"An unfinished write to the spool", "A file of the spool", "of the spool: "}
+)
+
+// note tells of what was lost. What was being written when the server was killed is no loss.
+func (l *lossLog) note(log *slog.Logger, of lossOf, losses []damage.Loss, was watermarks, stopped bool) {
+	for _, loss := range losses {
+		if !stopped && was.unfinished(loss) {
+			log.Warn(of.write+" was cut off. Nobody was told that it is stored.", "file", loss.File,
+				"problem", loss.Problem)
+			l.cutOff++
+			continue
+		}
+		if loss.Stream != stream.Events { // those are counted one by one
+			l.others += was.count(loss)
+		}
+		log.Error(of.file+" is damaged. What it was like is kept in the folder damaged.",
+			"file", loss.File, "problem", loss.Problem, "first", loss.First, "last", loss.Last)
+		l.add(of.text + loss.Public())
 	}
 }
 

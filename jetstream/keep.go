@@ -6,8 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"sluice"
 	"sluice/jetstream/correlation"
 	"sluice/jetstream/stream"
@@ -103,7 +101,7 @@ func (e *Engine) older(
 	ctx context.Context, eventKey, subject string, k *keeping, limit time.Time,
 ) (old []correlation.Envelope, at time.Time, more bool, err error) {
 	for len(old) < maxForgotten {
-		msg, err := stream.Found(e.Stored.stream.GetMsg(ctx, k.next[subject]+1, jetstream.WithGetMsgSubject(subject)))
+		msg, err := stream.First(ctx, e.Stored.stream, k.next[subject]+1, subject)
 		if msg == nil || err != nil {
 			return old, at, false, err
 		}

@@ -2,7 +2,6 @@ package jetstream
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -36,7 +35,7 @@ func (e *Engine) useKeys(ctx context.Context) error {
 	if e.spool == nil {
 		return nil
 	}
-	for _, name := range e.keys.Keys(func(*record.Key) bool { return true }) {
+	for _, name := range e.keys.Keys() {
 		if strings.HasPrefix(name, spoolKey) {
 			err = errors.Join(err, e.spool.keys.Learn(e.keys.Copy(name).Key))
 		}
@@ -60,9 +59,7 @@ func sharedKey(ctx context.Context, keys *record.Bucket[record.Key], name string
 		if before != nil {
 			return nil, sluice.ErrUnchanged
 		}
-		fresh := make([]byte, 32)
-		_, _ = rand.Read(fresh) // never fails
-		return &record.Key{Key: fresh}, nil
+		return &record.Key{Key: sluice.RandomBytes(32)}, nil
 	})
 	if err != nil && !errors.Is(err, sluice.ErrUnchanged) {
 		return nil, err

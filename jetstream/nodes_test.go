@@ -2,9 +2,11 @@ package jetstream
 
 import (
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -40,7 +42,7 @@ func TestNodesOfTwoVersions(t *testing.T) {
 	}
 	newer.Close()
 	natstest.Eventually(t, "it is noticed that it has gone", func() bool { return !warned(first) })
-	next, err := json.Marshal(node{"next", "2.0.0", durable.Format + 1})
+	next, err := json.Marshal(node{ID: "next", Version: "2.0.0", Format: durable.Format + 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,6 +59,33 @@ func TestNodesOfTwoVersions(t *testing.T) {
 	})
 	if got := first.Failure().Error(); !strings.Contains(got, "Start version 2.0.0 here") {
 		t.Errorf("it ends with %q", got)
+	}
+}
+
+func TestAServerMayHaveItsShareOfNodes(t *testing.T) {
+	now := time.Now()
+	for name, test := range map[string]struct {
+		others  []string // their servers
+		servers int
+		moves   bool
+	}{
+		"alone":                   {nil, 3, false},
+		"one each":                {[]string{"two", "three"}, 3, false},
+		"all on one":              {[]string{"one", "one"}, 3, true},
+		"two on one of three":     {[]string{"one", "three"}, 3, true},
+		"four nodes, three hosts": {[]string{"one", "two", "three"}, 3, false},
+		"a server without peers":  {[]string{"one"}, 0, false},
+		"a version without words": {[]string{"", ""}, 3, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := &nodes{others: map[string]seenNode{"gone": {node{Server: "one"}, now.Add(-time.Hour)}}}
+			for i, server := range test.others {
+				n.others[fmt.Sprint(i)] = seenNode{node{Server: server}, now}
+			}
+			if mine, most := share(n.present(now), "one", test.servers); (mine > most) != test.moves {
+				t.Errorf("%d nodes are here, at most %d should be", mine, most)
+			}
+		})
 	}
 }
 

@@ -39,7 +39,7 @@ func TestOnlyNodesThatWaitAreTold(t *testing.T) {
 		<-gate
 		return ok("p", `1`), nil
 	})
-	natstest.Eventually(t, "the other node knows the pipeline", func() bool { return accepts.Stored.queue.Listeners.Binding("p") != nil })
+	natstest.Eventually(t, "the other node knows the pipeline", func() bool { return accepts.Stored.Queue.Listeners.Binding("p") != nil })
 	count := func(want int, when string) {
 		t.Helper()
 		if err := watcher.Flush(); err != nil { // all that was sent before has arrived

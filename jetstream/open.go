@@ -103,7 +103,7 @@ func (e *Engine) reach(ctx context.Context) error {
 		}
 	}
 	if err != nil {
-		return sluice.CodeEngineUnavailable.Errorf("It can't be restored: %s.", explain(err, e.host.Conn)).
+		return sluice.CodeEngineUnavailable.Errorf("It can't be restored: %s.", explain(err)).
 			Because(err)
 	}
 	return nil

@@ -30,7 +30,7 @@ func TestListeners(t *testing.T) {
 	}
 	want := func(key string, names ...string) {
 		t.Helper()
-		if got := e.Stored.queue.Listeners.Of(key, ""); !slices.Equal(got, names) {
+		if got := e.Stored.Queue.Listeners.Of(key, ""); !slices.Equal(got, names) {
 			t.Errorf("%s is listened to by %v, want %v", key, got, names)
 		}
 	}

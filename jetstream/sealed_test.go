@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"sluice"
 	"sluice/jetstream/natstest"
@@ -45,6 +46,21 @@ func TestSealed(t *testing.T) {
 			e.Close()
 		}
 	})
+}
+
+// TestADeliveryIsSealedOnce: also where a first attempt finds the marker of an earlier one, whose window is over.
+func TestADeliveryIsSealedOnce(t *testing.T) {
+	t.Parallel()
+	e := openEngine(t, Options{URL: natstest.Start(natstest.Options()).ClientURL(), Replicas: 1, SealEvents: true})
+	for range 2 {
+		result, err := acceptPatiently(t.Context(), e, delivered("webhook.sealed", "id", "body", time.Nanosecond))
+		if err != nil || result.Duplicate {
+			t.Fatalf("it is accepted as %+v (%v)", result, err)
+		}
+		if event, err := e.Journal.Event(t.Context(), result.CorrelationID); err != nil || event.DeliveryID != "id" {
+			t.Errorf("the event is %+v (%v)", event, err)
+		}
+	}
 }
 
 // checkReadable checks that an event, its result, its dead letter and its runs have a text.

@@ -10,7 +10,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"sluice"
-	"sluice/jetstream/delivery"
 	"sluice/jetstream/quarantine"
 	"sluice/jetstream/record"
 	"sluice/wait"
@@ -29,7 +28,7 @@ func (e *Engine) setUpUntilDone(ctx context.Context) {
 			e.host.Fail(err)
 			return
 		}
-		if reason := explain(err, e.host.Conn); reason != logged {
+		if reason := explain(err); reason != logged {
 			e.host.SetProblem(reason)
 			e.host.Log.Error("The external engine can't be used yet; trying on.", "reason", reason, "error", err)
 			logged = reason
@@ -127,7 +126,7 @@ func (e *Engine) setUpStores(ctx, running context.Context, in record.Generation)
 		if err := e.removeTorn(ctx); err != nil {
 			return err
 		}
-		if err := e.once.SetUp(ctx, running, delivery.Stored{Written: e.Stored.stream, IDs: ids}); err != nil {
+		if err := e.once.SetUp(ctx, running, e.Stored.stream, ids); err != nil {
 			return fmt.Errorf("deliveries: %w", err)
 		}
 		if e.fallback != nil {

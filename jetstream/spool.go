@@ -2,9 +2,6 @@ package jetstream
 
 import (
 	"context"
-	"os"
-	"slices"
-	"sync"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -29,9 +26,7 @@ type spooler struct {
 	folder *durable.Folder
 	cancel context.CancelFunc
 	ended  chan struct{} // closed when the last engine has stopped
-
-	mu     sync.Mutex
-	damage []string // what the disk has lost or spoiled
+	damage lossLog
 }
 
 // openSpool opens the spool in a folder, beside an external engine.
@@ -102,7 +97,7 @@ func (e *spoolEngine) stop() {
 	e.cancel()
 	if e.server != nil {
 		e.host.Wait()
-		e.host.Conn.Close()
+		e.host.Disconnect()
 		if !stopEmbedded(e.server) {
 			e.server.WaitForShutdown()
 		}
@@ -127,14 +122,7 @@ func (s *spooler) start(ctx context.Context) (_ *spoolEngine, err error) {
 	if err := s.inspect(h.Dir); err != nil {
 		return nil, err
 	}
-	if e.server, err = startEmbedded(Options{Dir: h.Dir, Sync: s.opts.Sync, Log: s.opts.Log}, h.Fail); err != nil {
-		return nil, err
-	}
-	conn, err := connectEmbedded(e.server)
-	if err != nil {
-		return nil, err
-	}
-	if err := h.Connect(conn, conn); err != nil {
+	if e.server, err = connectEmbedded(h, Options{Dir: h.Dir, Sync: s.opts.Sync, Log: s.opts.Log}); err != nil {
 		return nil, err
 	}
 	ctx, done := context.WithTimeout(ctx, stream.SetUpTimeout)
@@ -150,35 +138,14 @@ func (s *spooler) start(ctx context.Context) (_ *spoolEngine, err error) {
 // inspect checks the files before the engine opens them, because the engine cuts off what it
 // can't read.
 func (s *spooler) inspect(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
 	if err := durable.Probe(dir); err != nil {
 		return err
 	}
 	store := damage.Of(dir)
 	store.Cuts = true
 	report, err := store.Read()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, l := range report.Losses {
-		if (watermarks{}).unfinished(l) {
-			s.opts.Log.Warn("An unfinished write to the spool was cut off. Nobody was told that it is stored.",
-				"file", l.File, "problem", l.Problem)
-			continue
-		}
-		s.opts.Log.Error("A file of the spool is damaged. What it was like is kept in the folder damaged.",
-			"file", l.File, "problem", l.Problem, "first", l.First, "last", l.Last)
-		s.damage = append(s.damage, "of the spool: "+l.Public())
-	}
+	s.damage.note(s.opts.Log, ofSpool, report.Losses, watermarks{}, false)
 	return err
-}
-
-// damaged returns what the disk has lost or spoiled.
-func (s *spooler) damaged() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.damage)
 }
 
 // close stops the spool. Its calls stay there for the next start.

@@ -1,15 +1,48 @@
 package jetstream
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"sluice"
 	"sluice/jetstream/natstest"
 )
+
+// TestAnErasureDropsWhatWasSetAsideOfASpool: nothing can be erased within it.
+func TestAnErasureDropsWhatWasSetAsideOfASpool(t *testing.T) {
+	t.Parallel()
+	s := startSpooling(t)
+	aside := filepath.Join(s.opts.SpoolDir, "engine", "damaged", "then", "1.blk")
+	check(t, os.MkdirAll(filepath.Dir(aside), 0o700))
+	check(t, os.WriteFile(aside, []byte("a call"), 0o600))
+	check(t, s.one.Erasures.Erase(t.Context(), []sluice.Call{{TraceID: sluice.NewTraceID("abcdef", time.Now())}}))
+	if _, err := os.Stat(aside); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("what was set aside is still there: %v", err)
+	}
+}
+
+// TestWhoAdmittedACallIsKnown also if it waited in a spool.
+func TestWhoAdmittedACallIsKnown(t *testing.T) {
+	t.Parallel()
+	s := startSpooling(t)
+	s.cut()
+	admitted := call("webhook.admitted")
+	admitted.Admitted, admitted.User = true, "ops"
+	if result := s.call(s.one, admitted); !result.Spooled {
+		t.Fatalf("it does not wait: %+v", result)
+	}
+	s.mend()
+	natstest.Eventually(t, "the call is found with who admitted it", func() bool {
+		calls, _, err := s.one.Journal.Calls(t.Context(), sluice.TraceQuery{TraceID: admitted.TraceID, Limit: 1})
+		return err == nil && len(calls) == 1 && calls[0].User == "ops"
+	})
+}
 
 // TestAFailedSpoolIsOpenedAgain, once its disk can be used: calls are refused until then, what
 // it had taken is not lost, and it takes calls again.

@@ -127,7 +127,7 @@ func TestCallsAreTakenThroughAnOutage(t *testing.T) {
 		seen[d.TraceID], _ = d.Message["correlationId"].(string)
 		return ok("p", `"done"`), nil
 	})
-	natstest.Eventually(t, "the node knows the pipeline", func() bool { return len(s.one.Stored.queue.Listeners.Of(sluice.EventPrefix+"webhook.run", "")) == 1 })
+	natstest.Eventually(t, "the node knows the pipeline", func() bool { return len(s.one.Stored.Queue.Listeners.Of(sluice.EventPrefix+"webhook.run", "")) == 1 })
 	for round := range 2 {
 		s.cut()
 		var wanted []string

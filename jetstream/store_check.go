@@ -1,11 +1,10 @@
 package jetstream
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -32,9 +31,7 @@ func (e *Engine) writeWatermarks(ctx context.Context) error {
 		}
 		now.Buckets[has.Bucket] = record.Extent{Revision: has.Revision, Records: has.Records}
 	}
-	if now.First == e.watermarks.First && now.Last == e.watermarks.Last && now.Key == e.watermarks.Key &&
-		maps.Equal(now.Buckets, e.watermarks.Buckets) && maps.Equal(now.Streams, e.watermarks.Streams) &&
-		bytes.Equal(now.Sealed, e.watermarks.Sealed) && now.Forgets == e.watermarks.Forgets {
+	if reflect.DeepEqual(now, e.watermarks) {
 		return nil
 	}
 	if err := now.store(e.opts.Dir); err != nil {
@@ -61,7 +58,7 @@ func (e *Engine) checkStore(ctx context.Context) (damaged bool, err error) {
 	if e.refuses(cmp.Or(problem, e.checkKeyPrint())) {
 		return true, nil
 	}
-	return false, e.Stored.checkWhole(ctx, e.watermarks, e.damage.add)
+	return false, e.Stored.checkWhole(ctx)
 }
 
 // checkBuckets compares buckets with the watermarks. If one has shrunk, the engine must not

@@ -53,7 +53,7 @@ func Of(dir string) Store {
 	}
 }
 
-// DropCopies removes what was set aside of the store of an engine: nothing can be erased within it.
+// DropCopies removes what was set aside of the store of an engine.
 func DropCopies(dir string) error { return os.RemoveAll(filepath.Join(dir, copies)) }
 
 // Streams returns the names of the streams that have a folder.

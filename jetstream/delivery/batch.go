@@ -47,16 +47,7 @@ func (o *Indexed) AcceptBatch(
 	once, known := distinct(b)
 	begun := make(map[*sluice.Event]uint64) // by the event that an unacknowledged attempt would come after
 	for _, e := range once {
-		behind := o.events.Durable()
-		first, doubt, failed := o.index.Begin(ctx, e.Fingerprint, sluice.TraceOwner(e.TraceID), e.ReceivedAt)
-		if failed == nil && first == nil && doubt != nil {
-			behind = *doubt
-			if first, failed = o.find(ctx, e, behind); first != nil {
-				o.index.End(e.Fingerprint, first.Sequence, first.TraceID, first.At)
-			} else if failed != nil {
-				begun[e] = behind
-			}
-		}
+		first, behind, failed := o.begin(ctx, e)
 		if err = failed; err != nil {
 			break
 		}
@@ -69,7 +60,7 @@ func (o *Indexed) AcceptBatch(
 	}
 	if err != nil {
 		for e, behind := range begun {
-			o.index.Fail(e.Fingerprint, sluice.AsError(err).Kind == sluice.Unavailable, behind)
+			o.fail(e, behind, err)
 		}
 	}
 	return result, stored, err

@@ -14,7 +14,7 @@ type history struct {
 	first  uint64    // number of the oldest entry
 	next   uint64    // number of the next entry
 	table  []uint32  // references to entries, by hash
-	used   int       // slots of the table
+	used   int       // slots of the table, also by references to entries that are gone
 }
 
 const (
@@ -34,7 +34,7 @@ func (h *history) at(number uint64) *entry {
 	return &h.chunks[number/chunkSize-base][number%chunkSize]
 }
 
-// numbered returns the number of the entry that the table refers to.
+// numbered returns the number of the entry that the table refers to: one that is gone seems to be still to come.
 func (h *history) numbered(reference uint32) uint64 {
 	number := h.first - h.first%round + uint64(reference-1)
 	if number < h.first {
@@ -55,7 +55,7 @@ func (h *history) find(key *[12]byte) (slot int, found bool) {
 		if h.table[i] == 0 {
 			return int(i), false
 		}
-		if *h.at(h.numbered(h.table[i])).key() == *key {
+		if number := h.numbered(h.table[i]); number < h.next && *h.at(number).key() == *key {
 			return int(i), true
 		}
 	}
@@ -88,11 +88,8 @@ func (h *history) put(e entry) {
 
 // drop removes the oldest entry, and reports whether there was no newer one with its key.
 func (h *history) drop() (known bool) {
-	oldest := h.at(h.first)
-	if slot, found := h.find(oldest.key()); found && h.numbered(h.table[slot]) == h.first {
-		h.free(slot)
-		known = true
-	}
+	slot, found := h.find(h.at(h.first).key())
+	known = found && h.numbered(h.table[slot]) == h.first
 	h.first++
 	if h.first%chunkSize == 0 {
 		h.chunks[0] = nil
@@ -101,43 +98,24 @@ func (h *history) drop() (known bool) {
 	return known
 }
 
-// free empties a slot of the table, and moves up the references behind it that were there
-// only because the slot was taken.
-func (h *history) free(slot int) {
-	mask := len(h.table) - 1
-	h.used--
-	for hole, i := slot, slot; ; {
-		i = (i + 1) & mask
-		if h.table[i] == 0 {
-			h.table[hole] = 0
-			return
-		}
-		home := int(slotOf(h.at(h.numbered(h.table[i])).key())) & mask
-		if (i-home)&mask >= (i-hole)&mask {
-			h.table[hole] = h.table[i]
-			hole = i
-		}
-	}
-}
-
-// grow makes the table as large as its entries need.
+// grow makes the table as large as its entries need, without the references to entries that are gone.
 func (h *history) grow() {
 	size := smallest
-	for size < 2*(h.used+1) {
+	for size < 2*(h.len()+1) {
 		size *= 2
 	}
 	before := h.table
-	h.table = make([]uint32, size)
+	h.table, h.used = make([]uint32, size), 0
 	mask := uint32(size - 1)
 	for _, taken := range before {
-		if taken == 0 {
-			continue
+		if number := h.numbered(taken); taken != 0 && number < h.next {
+			i := slotOf(h.at(number).key()) & mask
+			for h.table[i] != 0 {
+				i = (i + 1) & mask
+			}
+			h.table[i] = taken
+			h.used++
 		}
-		i := slotOf(h.at(h.numbered(taken)).key()) & mask
-		for h.table[i] != 0 {
-			i = (i + 1) & mask
-		}
-		h.table[i] = taken
 	}
 }
 
@@ -148,6 +126,6 @@ func (h *history) expire(now time.Time, most int, gone func(*entry)) {
 		h.drop()
 	}
 	if h.len() == 0 && len(h.table) > smallest {
-		h.table = nil
+		h.table, h.used = nil, 0
 	}
 }

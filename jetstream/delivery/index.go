@@ -205,7 +205,7 @@ func (x *Index) tally(e *entry, change int) {
 func (x *Index) makeRoom(s *shard) {
 	const tries = 32
 	if x.since.Add(1)%(x.max/64+1) == 0 || x.level.Load() == 0 {
-		x.level.Store(stream.Level(x.shares, x.max-x.max/16))
+		x.level.Store(stream.Level(x.shares(), x.max-x.max/16))
 	}
 	for i := range tries {
 		h := &s.histories[i%len(s.histories)]
@@ -229,13 +229,14 @@ func (x *Index) makeRoom(s *shard) {
 	}
 }
 
-// shares visits how many ids each owner has.
-func (x *Index) shares(yield func(int64) bool) {
+// shares returns how many ids each owner has.
+func (x *Index) shares() (sizes []int64) {
 	for i := range x.owned {
-		if has := x.owned[i].Load(); has > 0 && !yield(int64(has)) {
-			return
+		if has := x.owned[i].Load(); has > 0 {
+			sizes = append(sizes, int64(has))
 		}
 	}
+	return sizes
 }
 
 // expire removes entries whose time is over, at most so many of each history.

@@ -31,7 +31,7 @@ type Once interface {
 	sluice.Batches
 
 	// SetUp prepares it for the stored events, until running ends.
-	SetUp(ctx, running context.Context, events Stored) error
+	SetUp(ctx, running context.Context, events stream.Written, ids correlation.IDs) error
 
 	// Stored is told of each event on stable storage, before it is answered.
 	Stored(sequence uint64, e *sluice.Event)
@@ -41,13 +41,6 @@ type Once interface {
 
 	// Finish writes down what would be lost with the process.
 	Finish()
-}
-
-// Stored describes the stored events.
-type Stored struct {
-	stream.Written
-
-	IDs correlation.IDs
 }
 
 // A Write stores an event, as stream.Writer does.
@@ -148,7 +141,8 @@ type Indexed struct {
 	host    *stream.Host
 	index   *Index
 	records *Records
-	events  Stored
+	events  stream.Written
+	ids     correlation.IDs
 }
 
 // NewIndexed returns a Once before an engine. For memory, see NewIndex.
@@ -164,8 +158,8 @@ func (o *Indexed) Count() int64 { return o.index.Count() }
 func (o *Indexed) Dropped() int64 { return o.index.Dropped() }
 
 // SetUp implements Once.
-func (o *Indexed) SetUp(ctx, running context.Context, events Stored) error {
-	o.events = events
+func (o *Indexed) SetUp(ctx, running context.Context, events stream.Written, ids correlation.IDs) error {
+	o.events, o.ids = events, ids
 	return o.records.SetUp(ctx, running, events.Stream)
 }
 
@@ -190,39 +184,49 @@ func (o *Indexed) Finish() {
 
 // Accept implements sluice.Events.
 func (o *Indexed) Accept(ctx context.Context, e *sluice.Event, wait time.Duration) (result sluice.Result, err error) {
-	f := e.Fingerprint
-	if f == nil {
+	if e.Fingerprint == nil {
 		return o.next.Accept(ctx, e, wait)
 	}
 	e = o.repeater().linked(ctx, e, o.index.Find)
 	if err := o.host.Ready(); err != nil {
 		return result, err // before Begin, so that there is no doubt
 	}
-	first, doubt, err := o.index.Begin(ctx, f, sluice.TraceOwner(e.TraceID), e.ReceivedAt)
+	first, behind, err := o.begin(ctx, e)
 	if err != nil {
 		return result, err
 	}
 	if first != nil {
 		return o.repeater().repeat(ctx, first, e, wait)
 	}
-	behind := o.events.Durable()
-	if doubt != nil {
-		behind = *doubt
-		if first, err = o.find(ctx, e, behind); first != nil {
-			o.index.End(f, first.Sequence, first.TraceID, first.At)
-			return o.repeater().repeat(ctx, first, e, wait)
-		}
-	}
-	if err == nil {
-		result, err = o.next.Accept(ctx, e, wait) // Stored ends what was begun
-	}
+	result, err = o.next.Accept(ctx, e, wait) // Stored ends what was begun
 	if err != nil {
-		o.index.Fail(f, sluice.AsError(err).Kind == sluice.Unavailable, behind)
+		o.fail(e, behind, err)
 	}
 	return result, err
 }
 
-func (o *Indexed) repeater() repeater { return repeater{o.next, o.events.IDs, o.events.Stream} }
+// begin returns the first call of a delivery, nil if there is none: then it has begun, and an attempt that is not
+// acknowledged would come after the event behind.
+func (o *Indexed) begin(ctx context.Context, e *sluice.Event) (first *Accepted, behind uint64, err error) {
+	behind = o.events.Durable()
+	first, doubt, err := o.index.Begin(ctx, e.Fingerprint, sluice.TraceOwner(e.TraceID), e.ReceivedAt)
+	if err != nil || first != nil || doubt == nil {
+		return first, behind, err
+	}
+	if first, err = o.find(ctx, e, *doubt); first != nil {
+		o.index.End(e.Fingerprint, first.Sequence, first.TraceID, first.At)
+	} else if err != nil {
+		o.fail(e, *doubt, err)
+	}
+	return first, *doubt, err
+}
+
+// fail notes that a delivery that has begun is not known to be stored.
+func (o *Indexed) fail(e *sluice.Event, behind uint64, err error) {
+	o.index.Fail(e.Fingerprint, sluice.AsError(err).Kind == sluice.Unavailable, behind)
+}
+
+func (o *Indexed) repeater() repeater { return repeater{o.next, o.ids, o.events} }
 
 // find looks behind an event for one that an unacknowledged attempt of a delivery stored.
 // It returns nil if there is none, and Unavailable if it is not durable yet.
@@ -261,8 +265,8 @@ type Marked struct {
 func NewMarked(h *stream.Host, next Engine) *Marked { return &Marked{next: next, host: h} }
 
 // SetUp implements Once.
-func (o *Marked) SetUp(_, _ context.Context, events Stored) error {
-	o.ids, o.Markers = events.IDs, NewMarkers(o.host, events.Stream)
+func (o *Marked) SetUp(_, _ context.Context, events stream.Written, ids correlation.IDs) error {
+	o.ids, o.Markers = ids, NewMarkers(o.host, events)
 	return nil
 }
 

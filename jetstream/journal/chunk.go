@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"slices"
 
 	"sluice"
@@ -56,11 +55,8 @@ func (c *chunk) about(sequence uint64) []line {
 // journal does not know may be of any size.
 func (c *chunk) size(sequence uint64) int64 {
 	for _, l := range c.about(sequence) {
-		var call struct {
-			Size int64 `json:"size"`
-		}
-		if (l.kind == lineCall || l.kind == lineSent) && json.Unmarshal(l.data, &call) == nil {
-			return call.Size
+		if call, _, ok := l.call(); ok {
+			return int64(call.Size)
 		}
 	}
 	return sluice.MaxPayloadLength

@@ -13,7 +13,7 @@ import (
 //	                                                           ├─ Hear ─ pending ─ write.go
 //	pipeline   a run has ended                       Ran ──────┤
 //	queue      a pipeline is done with the event     Settled ──┘
-type Fact interface{ fact() }
+type Fact interface{ tell(j *Journal) }
 
 // Stored says that an event is on stable storage. The journal does not keep the event.
 type Stored struct {
@@ -40,60 +40,43 @@ type Settled struct {
 	Outcome  sluice.Outcome
 }
 
-func (Stored) fact()   {}
-func (Answered) fact() {}
-func (Ran) fact()      {}
-func (Settled) fact()  {}
-
 // Hear records what happened to a call. It never waits.
-func (j *Journal) Hear(f Fact) {
-	switch f := f.(type) {
-	case Stored:
-		j.hearStored(f)
-	case Answered:
-		j.hearAnswered(&f.Call)
-	case Ran:
-		j.mu.Lock()
-		defer j.mu.Unlock()
-		j.enter(func(w *lineWriter) { w.add(lineRun, j.sequenceOf(f.CorrelationID), f.TraceID, &f.RunReport) })
-	case Settled:
-		j.hearSettled(&f)
-	}
-}
+func (j *Journal) Hear(f Fact) { f.tell(j) }
 
-// hearStored indexes an event. How calls were answered is heard later, so it records
+// tell indexes an event. How calls were answered is heard later, so it records
 // only what was sent or replayed.
-func (j *Journal) hearStored(f Stored) {
+func (f Stored) tell(j *Journal) {
 	e := f.Event
-	at := sluice.MadeAt(e.TraceID, e.ReceivedAt)
-	j.index.add(f.Sequence, entryOf(e.TraceID, e.EventKey+e.Key, at, e.Listeners)) // it has one of the keys
+	at, key := sluice.MadeAt(e.TraceID, e.ReceivedAt), e.EventKey+e.Key // it has one of the keys
+	j.index.add(f.Sequence, entryOf(e.TraceID, key, at, e.Listeners))
 	if e.Method != "" && e.ReplayOf == "" {
 		return
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.enterSent(sentEvent{
-		sequence: f.Sequence,
-		Subject:  f.Subject,
-		Origin:   e.Origin,
-		Call: sluice.Call{
-			TraceID:    e.TraceID,
-			EventKey:   e.EventKey,
-			DeliveryID: e.DeliveryID,
-			Due:        e.Due,
-			Type:       e.Type,
-			Key:        e.Key,
-			ReplayOf:   e.ReplayOf,
-			User:       e.User,
-			Time:       at,
-			Status:     sluice.StatusBefore(e.Listeners),
-			Size:       len(e.Payload),
-			Listeners:  e.Listeners,
-		},
-	})
+	j.enterSent(sentEvent{sequence: f.Sequence, Subject: f.Subject, Origin: e.Origin, Call: CallOf(e)})
 }
 
-func (j *Journal) hearAnswered(c *sluice.Call) {
+// CallOf returns what an event tells of its call, or of itself if it was sent.
+func CallOf(e *sluice.Event) sluice.Call {
+	return sluice.Call{
+		TraceID:    e.TraceID,
+		EventKey:   e.EventKey,
+		DeliveryID: e.DeliveryID,
+		Due:        e.Due,
+		Type:       e.Type,
+		Key:        e.Key,
+		ReplayOf:   e.ReplayOf,
+		User:       e.User,
+		Time:       sluice.MadeAt(e.TraceID, e.ReceivedAt),
+		Status:     sluice.StatusBefore(e.Listeners),
+		Size:       len(e.Payload),
+		Listeners:  e.Listeners,
+	}
+}
+
+func (f Answered) tell(j *Journal) {
+	c := &f.Call
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	switch {
@@ -107,7 +90,13 @@ func (j *Journal) hearAnswered(c *sluice.Call) {
 	}
 }
 
-func (j *Journal) hearSettled(f *Settled) {
+func (f Ran) tell(j *Journal) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.enter(func(w *lineWriter) { w.add(lineRun, j.sequenceOf(f.CorrelationID), f.TraceID, &f.RunReport) })
+}
+
+func (f Settled) tell(j *Journal) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	o := &f.Outcome
@@ -191,8 +180,8 @@ func (j *Journal) enter(line func(*lineWriter)) {
 
 // enterEnd enters an end that calls may have come to, if there is space.
 func (j *Journal) enterEnd(e ending) {
-	if len(j.pending.ends) < maxPending {
-		j.pending.ends = append(j.pending.ends, e)
+	if len(j.ends) < maxPending {
+		j.ends = append(j.ends, e)
 		j.rouse()
 	}
 }
@@ -205,8 +194,8 @@ func (j *Journal) rouse() {
 	}
 }
 
-// drain returns what waits to be written, and leaves nothing.
-func (j *Journal) drain() pending {
+// drain returns what waits to be written, and leaves nothing; and how many ends depend on it.
+func (j *Journal) drain() (batch pending, ends int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.unrecorded > 0 {
@@ -220,7 +209,7 @@ func (j *Journal) drain() pending {
 		})
 		j.unrecorded = 0
 	}
-	batch := j.pending
+	batch = j.pending
 	j.pending = pending{lines: make([]func(*lineWriter), 0, min(2*len(batch.lines), maxPending))}
-	return batch
+	return batch, len(j.ends)
 }

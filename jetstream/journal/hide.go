@@ -3,6 +3,7 @@ package journal
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"strconv"
 
 	"github.com/nats-io/nats.go"
@@ -95,20 +96,18 @@ func (l line) without(traceID string, erased bool) line {
 		hideRun(&run)
 		l.data = value.AppendRecord(nil, &run)
 	}
-	if !erased {
+	var about struct{ TraceID string }
+	var said map[string]json.RawMessage
+	if !erased || json.Unmarshal(l.data, &about) != nil || about.TraceID != traceID ||
+		json.Unmarshal(l.data, &said) != nil {
 		return l
 	}
-	if c, ok := decode[sluice.Call](l, lineCall); ok && c.TraceID == traceID {
-		c.DeliveryID, c.RemoteAddr, c.Type = "", "", ""
-		l.data = value.AppendRecord(nil, &c)
+	fields := len(said)
+	for _, name := range []string{"deliveryId", "remoteAddr", "type"} {
+		delete(said, name)
 	}
-	if sent, ok := decode[sentEvent](l, lineSent); ok && sent.TraceID == traceID {
-		sent.DeliveryID, sent.Type = "", ""
-		l.data = value.AppendRecord(nil, &sent)
-	}
-	if d, ok := decode[repeated](l, lineRepeated); ok && d.TraceID == traceID {
-		d.RemoteAddr = ""
-		l.data = value.AppendRecord(nil, &d)
+	if short, err := value.Marshal(said); err == nil && len(said) < fields {
+		l.data = short
 	}
 	return l
 }

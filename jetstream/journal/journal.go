@@ -72,22 +72,21 @@ type Journal struct {
 	pending    pending
 	refusals   *rate.Limiter
 	unrecorded int      // rejected calls beyond that rate
+	ends       []ending // that wait to be written, or for what is unsent
 	untold     []ending // written, and nobody was told of them
 
-	wake      chan struct{}       // holds one token while there is something to write
-	writing   *semaphore.Weighted // one: the right to write
-	telling   *semaphore.Weighted // one: the right to tell of ends
-	hiding    *semaphore.Weighted // one: the right to replace what was written
-	unsent    []*nats.Msg         // that the engine refused
-	unwritten []ending            // that wait for these
-	written   map[string]func()   // has what was written synced, by the prefix of subjects
-	dropped   atomic.Int64        // entries that were dropped
+	wake    chan struct{}       // holds one token while there is something to write
+	writing *semaphore.Weighted // one: the right to write
+	telling *semaphore.Weighted // one: the right to tell of ends
+	hiding  *semaphore.Weighted // one: the right to replace what was written
+	unsent  []*nats.Msg         // that the engine refused
+	written map[string]func()   // has what was written synced, by the prefix of subjects
+	dropped atomic.Int64        // entries that were dropped
 }
 
 // pending is what waits to be written.
 type pending struct {
 	lines    []func(*lineWriter)
-	ends     []ending
 	repeated map[string]repeated // by trace id and quarantine
 }
 
@@ -157,7 +156,7 @@ func (j *Journal) SetUp(ctx, running context.Context, ids correlation.IDs, event
 		return fmt.Errorf("index: %w", err)
 	}
 	open := func(name, prefix string, maxBytes int64) (jetstream.Stream, error) {
-		j.written[prefix] = j.host.SyncLater(running, j.host.Blocks(name), "the journal")
+		j.written[prefix] = j.host.SyncLater(running, j.host.Blocks(name, false), "the journal")
 		return j.host.OpenStream(ctx, j.host.SideJS, jetstream.StreamConfig{
 			Name:        name,
 			Subjects:    []string{prefix + ">"},
@@ -185,9 +184,3 @@ func journalBytes(events int64) int64 {
 
 // Dropped returns how many entries were dropped since the start.
 func (j *Journal) Dropped() int64 { return j.dropped.Load() }
-
-// Streams names the streams of the journal: those about events, and the one about
-// the rest.
-func Streams() (ofEvents []string, rest string) {
-	return []string{stream.Journal, stream.Index}, stream.Loose
-}

@@ -132,14 +132,13 @@ func (j *Journal) flush(ctx context.Context) error {
 		return stream.NoAnswer(err)
 	}
 	defer j.writing.Release(1)
-	batch := j.drain()
+	batch, ends := j.drain()
 	blocks, _ := j.index.unstored(ctx, false) // the others stay until the next time
 	messages := slices.Concat(j.unsent, j.messagesOf(batch), blocks)
-	j.unsent, j.unwritten = j.publish(ctx, messages), append(j.unwritten, batch.ends...)
-	if len(j.unsent) == 0 {
+	if j.unsent = j.publish(ctx, messages); len(j.unsent) == 0 {
 		j.mu.Lock()
 		defer j.mu.Unlock()
-		j.untold, j.unwritten = append(j.untold, j.unwritten...), nil
+		j.untold, j.ends = append(j.untold, j.ends[:ends]...), j.ends[ends:]
 		return nil
 	}
 	if surplus := len(j.unsent) - maxUnsent; surplus > 0 {

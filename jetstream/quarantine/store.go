@@ -63,16 +63,12 @@ func (s *Store) SetUp(ctx, running context.Context, key []byte) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := calls.Stored(ctx, func(msg jetstream.Msg, _ *jetstream.MsgMetadata) { s.note(msg) }); err != nil {
+	if err := calls.Stored(ctx, s.note); err != nil {
 		calls.Stop()
 		return err
 	}
-	s.host.Start(func() { s.follow(running, calls) })
-	blocks := s.host.Blocks(stream.Quarantine)
-	if blocks != nil {
-		blocks.Rewritten = true
-	}
-	s.stored = s.host.SyncLater(running, blocks, "the quarantine")
+	s.host.Start(func() { calls.Visit(running, s.note) })
+	s.stored = s.host.SyncLater(running, s.host.Blocks(stream.Quarantine, true), "the quarantine")
 	return nil
 }
 
@@ -114,20 +110,8 @@ func (s *Store) Drop(ctx context.Context, id string) (bool, error) {
 // start.
 func (s *Store) PushedOut() int64 { return s.pushed.Load() }
 
-// follow learns of what is stored, here or by other nodes.
-func (s *Store) follow(running context.Context, calls *stream.Follower) {
-	for {
-		msg, _, err := calls.Next(running)
-		if err != nil {
-			return // the engine stops
-		}
-		if msg != nil {
-			s.note(msg)
-		}
-	}
-}
-
-func (s *Store) note(msg jetstream.Msg) {
+// note learns of what is stored, here or by other nodes.
+func (s *Store) note(msg jetstream.Msg, _ *jetstream.MsgMetadata) {
 	meta := msg.Headers().Get(metaHeader)
 	if meta == "" {
 		s.known.remove(idOf(msg.Subject()))

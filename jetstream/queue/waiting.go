@@ -60,10 +60,7 @@ func NewWaiting(h *stream.Host, memory int64) *Waiting {
 
 // SetUp creates the stream where it is missing, and begins to follow it.
 func (w *Waiting) SetUp(ctx, running context.Context) (err error) {
-	blocks := w.host.Blocks(stream.Waiting)
-	if blocks != nil {
-		blocks.Rewritten = true // removals are from the middle of the stream
-	}
+	blocks := w.host.Blocks(stream.Waiting, true)
 	if w.stream, err = w.host.OpenWritten(ctx, running, jetstream.StreamConfig{
 		Name: stream.Waiting, Subjects: []string{stream.WaitingPrefix + ">"}, AllowDirect: w.host.DirectReads,
 	}, stream.WriterOptions{Blocks: blocks}); err != nil {

@@ -23,10 +23,11 @@ import (
 //
 // What the engine stores is sealed; the copy is in clear.
 type Bucket[T any] struct {
-	host   *stream.Host
-	name   string
-	stream jetstream.Stream // behind the bucket
-	disk   *durable.Flusher // nil: durability is the engine's own
+	host    *stream.Host
+	name    string
+	stream  jetstream.Stream // behind the bucket
+	changes *stream.Follower
+	disk    *durable.Flusher // nil: durability is the engine's own
 
 	followers []func(before, after *T) // called under the lock of the copy
 
@@ -39,10 +40,9 @@ type Bucket[T any] struct {
 	sizes    map[string]int // of records that count, as they are stored
 	in       Generation     // of the last attempt to set it up
 	records  map[string]*T
-	unsynced map[string]uint64    // revisions that may not be on the disk yet
-	watch    jetstream.KeyWatcher // whoever keeps up has it
-	applied  uint64               // revision up to which the copy is complete
-	moved    chan struct{}        // closed and replaced whenever applied grows
+	unsynced map[string]uint64 // revisions that may not be on the disk yet
+	applied  uint64            // revision up to which the copy is complete
+	moved    chan struct{}     // closed and replaced whenever applied grows
 
 	flushed atomic.Uint64 // revision up to which Extent knows that all is on the disk
 }
@@ -77,24 +77,17 @@ func (b *Bucket[T]) SetUp(ctx, running context.Context, in Generation) (err erro
 	b.mu.Lock()
 	b.in = in
 	b.mu.Unlock()
-	kv, err := b.host.OpenBucket(ctx, in.bucket(b.name))
-	if err != nil {
+	if b.stream, err = b.host.OpenBucket(ctx, in.bucket(b.name)); err != nil {
 		return err
 	}
-	stream := streamOf(in.bucket(b.name))
-	err = b.host.Insist(ctx, "the bucket "+b.name,
-		func(ctx context.Context) error { return b.follow(ctx, running, kv, stream) })
-	if err != nil {
+	if err := b.fill(ctx); err != nil {
 		return err
 	}
-	if blocks := b.host.Blocks(stream); blocks != nil {
-		blocks.Rewritten = true
-		b.disk = durable.NewFlusher(blocks.Sync)
-		b.host.Start(func() {
-			defer blocks.Close()
-			b.disk.Run(running)
-		})
+	if blocks := b.host.Blocks(streamOf(in.bucket(b.name)), true); blocks != nil {
+		b.disk = &durable.Flusher{Sync: blocks.Sync}
+		context.AfterFunc(running, blocks.Close)
 	}
+	b.host.Start(func() { b.changes.Visit(running, b.apply) })
 	return nil
 }
 

@@ -19,7 +19,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice"
@@ -132,19 +131,4 @@ func (b *Bucket[T]) publish(ctx context.Context, key string, record *T, base uin
 		return 0, stream.NotTaken("the change", err)
 	}
 	return ack.Sequence, nil
-}
-
-// newMessage returns the message that stores a record, or that it is deleted.
-func newMessage[T any](in Generation, bucket string, s stored[T]) (*nats.Msg, error) {
-	engineKey := in.key(bucket, s.key)
-	content, err := sealRecord(in, bucket, engineKey, s)
-	if err != nil {
-		return nil, err
-	}
-	msg := nats.NewMsg(stream.BucketSubjects + in.bucket(bucket) + "." + engineKey)
-	msg.Data = content
-	if s.record == nil {
-		msg.Header.Set("KV-Operation", "DEL")
-	}
-	return msg, nil
 }

@@ -2,109 +2,53 @@ package record
 
 import (
 	"context"
-	"errors"
-	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
-
-	"sluice/jetstream/stream"
-	"sluice/wait"
 )
 
-// follow fills the copy and keeps it up to date.
-func (b *Bucket[T]) follow(ctx, running context.Context, kv jetstream.KeyValue, stream string) (err error) {
-	// Read before the watch begins: its first values include everything up to here,
-	// even if the newest messages of the stream are gone.
-	if b.stream, err = b.host.JS.Stream(ctx, stream); err != nil {
-		return err
-	}
+// fill fills the copy. All values come in their order, at most two of a key: reading a million of them takes
+// the engine less time than finding the newest ones.
+func (b *Bucket[T]) fill(ctx context.Context) (err error) {
+	// Known before the first value comes: those up to here are among them, even if the newest messages of the
+	// stream are gone.
 	last := b.stream.CachedInfo().State.LastSeq
-	// All values in their order, at most two of a key: reading a million of them takes
-	// the engine less time than finding the newest ones.
-	watch, err := kv.WatchAll(running, jetstream.IncludeHistory())
-	if err != nil {
+	if err := b.host.Insist(ctx, "the bucket "+b.name, func(ctx context.Context) (err error) {
+		b.changes, err = b.host.Follow(ctx, b.stream, jetstream.OrderedConsumerConfig{})
+		return err
+	}); err != nil {
 		return err
 	}
-	if err := first(ctx, watch, b.host.Patience(fillTimeout), b.apply); err != nil {
-		return errors.Join(err, watch.Stop())
+	if err := b.changes.Stored(ctx, b.apply); err != nil {
+		b.changes.Stop()
+		return err
 	}
 	b.mu.Lock()
+	defer b.mu.Unlock()
 	b.applied = max(b.applied, last)
-	b.mu.Unlock()
-	b.watch = watch
-	b.host.Start(func() { b.keepUp(running, kv) })
 	return nil
 }
 
-// keepUp applies changes as they come. The client library gives a watch up if the
-// engine goes away at the wrong moment. Then another watch goes on where it ended.
-func (b *Bucket[T]) keepUp(ctx context.Context, kv jetstream.KeyValue) {
-	for {
-		select {
-		case entry, ok := <-b.watch.Updates():
-			switch {
-			case ok && entry != nil:
-				_ = b.apply(entry)
-			case !ok && !b.rewatch(ctx, kv):
-				return
-			}
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// rewatch begins another watch behind what was applied. It returns false when ctx has
-// ended, or the connection is closed for good: the copy would grow stale, so the host
-// fails.
-func (b *Bucket[T]) rewatch(ctx context.Context, kv jetstream.KeyValue) bool {
-	for {
-		if ctx.Err() != nil {
-			return false
-		}
-		if b.host.Conn.IsClosed() {
-			b.host.Fail(errors.New("the engine reports no more changes"))
-			return false
-		}
-		b.mu.RLock()
-		next := b.applied + 1
-		b.mu.RUnlock()
-		watch, err := kv.WatchAll(ctx, jetstream.IncludeHistory(), jetstream.ResumeFromRevision(next))
-		if err == nil {
-			b.watch = watch
-			return true
-		}
-		b.host.Log.Warn("Changes of records can't be followed; trying again.", "bucket", b.name, "error", err)
-		if wait.For(ctx, stream.FollowPause) != nil {
-			return false
-		}
-	}
-}
-
-// fillTimeout is how long the next of the first values may take.
-const fillTimeout = 5 * time.Second
-
-// apply brings a change into the copy. It never fails: a change that can't be opened is left out,
-// since nobody knows which record it is about.
-func (b *Bucket[T]) apply(entry jetstream.KeyValueEntry) error {
-	change, err := openRecord[T](b.generation(), b.name, entry.Key(), entry.Value())
+// apply brings a change into the copy. One that can't be opened is left out, since nobody knows which
+// record it is about.
+func (b *Bucket[T]) apply(msg jetstream.Msg, meta *jetstream.MsgMetadata) {
+	revision := meta.Sequence.Stream
+	change, err := openMessage[T](b.generation(), b.name, msg)
 	if err != nil {
 		b.host.Log.Error("A stored record can't be read; it is left out.", "bucket", b.name,
-			"revision", entry.Revision(), "error", err)
+			"revision", revision, "error", err)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if err == nil {
 		b.replace(change.key, change.record)
-		b.weigh(change.key, len(entry.Value()), change.record != nil)
+		b.weigh(change.key, len(msg.Data()), change.record != nil)
 		if b.disk != nil {
-			b.unsynced[change.key] = entry.Revision()
+			b.unsynced[change.key] = revision
 		}
 	}
-	b.applied = max(b.applied, entry.Revision())
+	b.applied = max(b.applied, revision)
 	close(b.moved)
 	b.moved = make(chan struct{})
-	return nil
 }
 
 // replace puts a record into the copy, or takes it out if after is nil.

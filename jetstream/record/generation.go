@@ -1,13 +1,18 @@
 package record
 
 import (
-	"crypto/rand"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"strings"
 
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice"
+	"sluice/jetstream/stream"
 	"sluice/seal"
 	"sluice/value"
 )
@@ -23,6 +28,9 @@ type Generation struct {
 
 // bucket returns the name by which the engine knows a bucket.
 func (g Generation) bucket(name string) string { return name + "-" + g.id }
+
+// subjects is what the subjects of a bucket begin with, before the engine's key of a record.
+func (g Generation) subjects(name string) string { return stream.BucketSubjects + g.bucket(name) + "." }
 
 // streams names the streams behind the buckets.
 func (g Generation) streams(buckets []string) []string {
@@ -47,30 +55,34 @@ type stored[T any] struct {
 }
 
 func newGeneration(box *seal.Box) Generation {
-	id := make([]byte, 6)
-	_, _ = rand.Read(id) // never fails
-	g := Generation{id: hex.EncodeToString(id), box: box}
+	g := Generation{id: hex.EncodeToString(sluice.RandomBytes(6)), box: box}
 	g.check = box.Seal(checkName, []byte(g.id))
 	return g
 }
 
-// sealRecord returns what the engine stores under its own key: the length of the
-// record's key, that key, and the record as JSON, sealed.
-func sealRecord[T any](g Generation, bucket, engineKey string, s stored[T]) ([]byte, error) {
+// newMessage returns the message that stores a record, or that it is deleted. The engine stores under its own
+// key: the length of the record's key, that key, and the record as JSON, sealed.
+func newMessage[T any](in Generation, bucket string, s stored[T]) (*nats.Msg, error) {
+	engineKey := in.key(bucket, s.key)
+	msg := nats.NewMsg(in.subjects(bucket) + engineKey)
 	content := append(binary.AppendUvarint(nil, uint64(len(s.key))), s.key...)
-	if s.record != nil {
+	if s.record == nil {
+		msg.Header.Set("KV-Operation", "DEL")
+	} else {
 		document, err := value.Marshal(s.record)
 		if err != nil {
 			return nil, err
 		}
 		content = append(content, document...)
 	}
-	return g.box.Seal(bucket+"/"+engineKey, content), nil
+	msg.Data = in.box.Seal(bucket+"/"+engineKey, content)
+	return msg, nil
 }
 
-// openRecord opens what sealRecord has sealed.
-func openRecord[T any](g Generation, bucket, engineKey string, sealed []byte) (s stored[T], err error) {
-	content, err := g.box.Open(bucket+"/"+engineKey, sealed)
+// openMessage returns the record in a message of a bucket, which newMessage has made.
+func openMessage[T any](g Generation, bucket string, msg jetstream.Msg) (s stored[T], err error) {
+	engineKey := strings.TrimPrefix(msg.Subject(), g.subjects(bucket))
+	content, err := g.box.Open(bucket+"/"+engineKey, msg.Data())
 	if err != nil {
 		return s, err
 	}

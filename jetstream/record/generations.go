@@ -41,23 +41,16 @@ type Generations struct {
 // chain, and nothing was changed.
 func (g *Generations) Current(ctx context.Context) (current Generation, err error) {
 	s, err := g.load(ctx)
+	if s == nil && err == nil {
+		if err = g.begin(ctx); err == nil {
+			s, err = g.load(ctx)
+		}
+	}
 	if err != nil {
 		return current, err
 	}
 	if s == nil {
-		begin := g.begin
-		if g.Kept != nil {
-			begin = g.restore
-		}
-		if err := begin(ctx); err != nil {
-			return current, err
-		}
-		if s, err = g.load(ctx); err != nil {
-			return current, err
-		}
-		if s == nil {
-			return current, errors.New("the state of the records is gone")
-		}
+		return current, errors.New("the state of the records is gone")
 	}
 	box, err := g.Box(true)
 	if err != nil {
@@ -76,20 +69,44 @@ func (g *Generations) Current(ctx context.Context) (current Generation, err erro
 	return Generation{s.Generation, box, s.Check}, nil
 }
 
-// restore stores the state that the disk has lost from its copy. A new first
-// generation would make all records leftovers.
-func (g *Generations) restore(ctx context.Context) error {
-	var s state
-	if err := json.Unmarshal(g.Kept, &s); err != nil {
-		return fmt.Errorf("kept state of the records: %w", err)
+// begin stores a state where there is none. Another node may be faster, or the engine knows the state again.
+func (g *Generations) begin(ctx context.Context) error {
+	initial := g.initial
+	if g.Kept != nil {
+		initial = g.kept
+	}
+	s, err := initial(ctx)
+	if err == nil {
+		err = g.save(ctx, s, 0)
+	}
+	if stream.WasConflict(err) {
+		return nil
+	}
+	return err
+}
+
+// kept returns the copy of the state that the disk has lost. A new first generation would make all
+// records leftovers.
+func (g *Generations) kept(context.Context) (*state, error) {
+	s := new(state)
+	if err := json.Unmarshal(g.Kept, s); err != nil {
+		return nil, fmt.Errorf("kept state of the records: %w", err)
 	}
 	g.Host.Log.Error("The disk has lost what says which records count; a copy is stored in its place.")
 	g.Damaged("what says which records count was lost; a copy has taken its place")
-	err := g.save(ctx, &s, 0)
-	if stream.WasConflict(err) {
-		return nil // the engine knows the state again
+	return s, nil
+}
+
+// initial returns the state in which the first generation counts.
+func (g *Generations) initial(ctx context.Context) (*state, error) {
+	if err := g.refuseEarlier(ctx); err != nil {
+		return nil, err
 	}
-	return err
+	box, err := g.Box(false)
+	if err != nil {
+		return nil, err
+	}
+	return newGeneration(box).counts(nil), nil
 }
 
 // Rekey moves all records to another key. If they are sealed with it already, it
@@ -109,29 +126,10 @@ func (g *Generations) Rekey(ctx context.Context, box *seal.Box) error {
 	if s, err = g.load(ctx); err != nil {
 		return err
 	}
-	if err := g.move(ctx, from, newGeneration(box), s.revision); err != nil {
-		return err
-	}
-	if s, err = g.load(ctx); err != nil {
+	if s, err = g.move(ctx, from, newGeneration(box), s.revision); err != nil {
 		return err
 	}
 	return g.clean(ctx, s)
-}
-
-// begin makes the first generation. Another node may be faster.
-func (g *Generations) begin(ctx context.Context) error {
-	if err := g.refuseEarlier(ctx); err != nil {
-		return err
-	}
-	box, err := g.Box(false)
-	if err != nil {
-		return err
-	}
-	err = g.save(ctx, newGeneration(box).counts(nil), 0)
-	if stream.WasConflict(err) {
-		return nil
-	}
-	return err
 }
 
 // refuseEarlier refuses an engine on which version 0.1 has stored records. On an external

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"sluice/jetstream/stream"
 
@@ -12,8 +13,8 @@ import (
 )
 
 // move copies all records to another generation, and then makes it the one that
-// counts, if the state still has that revision.
-func (g *Generations) move(ctx context.Context, from, to Generation, revision uint64) (err error) {
+// counts, if the state still has that revision. It returns the new state.
+func (g *Generations) move(ctx context.Context, from, to Generation, revision uint64) (moved *state, err error) {
 	defer func() {
 		if err != nil {
 			g.giveUp(context.WithoutCancel(ctx), to)
@@ -23,7 +24,7 @@ func (g *Generations) move(ctx context.Context, from, to Generation, revision ui
 	for _, bucket := range g.Buckets {
 		copied, err := g.copy(ctx, bucket, from, to)
 		if err != nil {
-			return fmt.Errorf("moving %s: %w", bucket, err)
+			return nil, fmt.Errorf("moving %s: %w", bucket, err)
 		}
 		if copied > 0 {
 			made = append(made, streamOf(to.bucket(bucket)))
@@ -32,37 +33,68 @@ func (g *Generations) move(ctx context.Context, from, to Generation, revision ui
 	}
 	for _, name := range made {
 		if err := g.Host.SyncStream(name); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	if err := g.save(ctx, to.counts(from.streams(g.Buckets)), revision); err != nil {
-		return err
+	moved = to.counts(from.streams(g.Buckets))
+	if err := g.save(ctx, moved, revision); err != nil {
+		return nil, err
 	}
 	g.reportf("the copies count from now on")
-	return nil
+	return moved, nil
 }
+
+// longestPause is how long the next record of a bucket may take. A bucket that
+// another node deletes meanwhile has no next one.
+const longestPause = 10 * time.Second
 
 // copy copies the records of a bucket, and returns how many there were.
 func (g *Generations) copy(ctx context.Context, bucket string, from, to Generation) (copied int, err error) {
+	records, err := g.Host.Stream(ctx, g.Host.JS, streamOf(from.bucket(bucket)))
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	newest, err := g.Host.Follow(ctx, records, jetstream.OrderedConsumerConfig{
+		DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy,
+	})
+	if err != nil {
+		return 0, err
+	}
+	defer newest.Stop()
 	var pending stream.Pending
-	err = each(ctx, g.Host, from.bucket(bucket), func(entry jetstream.KeyValueEntry) error {
-		record, err := openRecord[json.RawMessage](from, bucket, entry.Key(), entry.Value())
+	for newest.Pending > 0 {
+		patient, cancel := context.WithTimeout(ctx, g.Host.Patience(longestPause))
+		msg, meta, err := newest.Next(patient)
+		cancel()
+		if err != nil {
+			return copied, err
+		}
+		if msg == nil {
+			break // the rest was removed
+		}
+		record, err := openMessage[json.RawMessage](from, bucket, msg)
 		if err != nil {
 			g.Host.Log.Error("A stored record can't be read; it is left out.", "bucket", bucket,
-				"revision", entry.Revision(), "error", err)
-			return nil
+				"revision", meta.Sequence.Stream, "error", err)
 		}
-		if copied == 0 {
+		if err != nil || record.record == nil {
+			continue
+		}
+		if copied++; copied == 1 {
 			if _, err := g.Host.OpenBucket(ctx, to.bucket(bucket)); err != nil {
-				return err
+				return copied, err
 			}
 		}
-		msg, err := newMessage(to, bucket, record)
+		fresh, err := newMessage(to, bucket, record)
 		if err != nil {
-			return err
+			return copied, err
 		}
-		copied++
-		return pending.Add(ctx, g.Host.JS, msg)
-	})
-	return copied, errors.Join(err, pending.Wait(ctx))
+		if err := pending.Add(ctx, g.Host.JS, fresh); err != nil {
+			return copied, err
+		}
+	}
+	return copied, pending.Wait(ctx)
 }

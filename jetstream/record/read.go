@@ -2,6 +2,8 @@ package record
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"sluice"
 	"sluice/jetstream/stream"
@@ -48,23 +50,14 @@ func (b *Bucket[T]) Copy(key string) *T {
 func (b *Bucket[T]) All() []*T {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	all := make([]*T, 0, len(b.records))
-	for _, record := range b.records {
-		all = append(all, record)
-	}
-	return all
+	return slices.AppendSeq(make([]*T, 0, len(b.records)), maps.Values(b.records))
 }
 
-// Keys returns the keys of the records for which chosen returns true.
-func (b *Bucket[T]) Keys(chosen func(record *T) bool) (keys []string) {
+// Keys returns the keys of all records.
+func (b *Bucket[T]) Keys() []string {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	for key, record := range b.records {
-		if chosen(record) {
-			keys = append(keys, key)
-		}
-	}
-	return keys
+	return slices.Collect(maps.Keys(b.records))
 }
 
 // CatchUp returns once the copy has all that any node has written by now. It asks the

@@ -17,8 +17,7 @@ const restoredBy = "sluice.restore"
 
 // config returns the configuration that a stream is restored with. A backup may come
 // from anywhere, so the only settings taken from it are those that the stream needs
-// until a server starts and sets the rest. No start corrects a bucket: it is made as
-// the engine's client makes one.
+// until a server starts and sets the rest.
 func (r *Restoration) config(s backup.Stream) (jetstream.StreamConfig, error) {
 	said, err := read(s)
 	if err != nil {
@@ -26,12 +25,11 @@ func (r *Restoration) config(s backup.Stream) (jetstream.StreamConfig, error) {
 	}
 	config := jetstream.StreamConfig{
 		Name: s.Name, Subjects: said.Subjects, MaxMsgsPerSubject: said.MaxMsgsPerSubject, AllowDirect: said.AllowDirect,
-		Storage: jetstream.FileStorage, MaxBytes: -1, Metadata: map[string]string{restoredBy: r.id},
 	}
-	if strings.HasPrefix(s.Name, stream.BucketPrefix) {
-		config.AllowDirect, config.AllowRollup, config.DenyDelete = true, true, true
-		config.Discard = jetstream.DiscardNew
+	if bucket, ok := strings.CutPrefix(s.Name, stream.BucketPrefix); ok {
+		config = stream.BucketConfig(bucket)
 	}
+	config.MaxBytes, config.Metadata = -1, map[string]string{restoredBy: r.id}
 	if markers := stream.DeliveryPrefix + ">"; s.Name == stream.Events && !r.host.SoleWriter &&
 		!slices.Contains(config.Subjects, markers) {
 		config.Subjects = append(config.Subjects, markers)

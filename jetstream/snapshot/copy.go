@@ -80,26 +80,17 @@ func (s *Copier) try(ctx context.Context, name string) (begun bool, err error) {
 		return false, err
 	}
 	defer func() { _ = sub.Unsubscribe() }() // the connection ends soon
-	reply, err := ask[struct {
-		Config json.RawMessage `json:"config"`
-		State  json.RawMessage `json:"state"`
-	}](ctx, s.conn, "$JS.API.STREAM.SNAPSHOT."+name, map[string]any{
+	about, err := ask[backup.Stream](ctx, s.conn, "$JS.API.STREAM.SNAPSHOT."+name, map[string]any{
 		"deliver_subject": inbox, "no_consumers": name != stream.Events, "chunk_size": chunkSize,
 		"window_size": chunkWindow,
 	})
 	if err != nil {
 		return false, err
 	}
-	var state struct {
-		Messages uint64 `json:"messages"`
-		Bytes    uint64 `json:"bytes"`
-	}
-	if err := json.Unmarshal(reply.State, &state); err != nil {
+	if err := json.Unmarshal(about.State, &about); err != nil { // it counts the messages and their bytes
 		return false, err
 	}
-	about := backup.Stream{
-		Name: name, Config: reply.Config, State: reply.State, Messages: state.Messages, Bytes: state.Bytes,
-	}
+	about.Name = name
 	return s.receive(ctx, about, chunks)
 }
 

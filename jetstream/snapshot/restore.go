@@ -133,7 +133,7 @@ func (r *Restoration) closeStart(ctx context.Context) error {
 		return err
 	}
 	begin := events.CachedInfo().State.FirstSeq
-	first, err := stream.Found(events.GetMsg(ctx, begin, jetstream.WithGetMsgSubject(">")))
+	first, err := stream.First(ctx, events, begin, ">")
 	if first == nil || err != nil || first.Sequence == begin {
 		return err
 	}

@@ -91,7 +91,7 @@ func Find(
 	number, place := r.Spooled()
 	subjects := markerSubject(number, place, "*")
 	for next := uint64(1); ; {
-		msg, err := stream.Found(events.GetMsg(ctx, next, jetstream.WithGetMsgSubject(subjects)))
+		msg, err := stream.First(ctx, events, next, subjects)
 		if err != nil {
 			return nil, false, err
 		}

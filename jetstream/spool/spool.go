@@ -20,8 +20,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"sluice"
 	"sluice/jetstream/correlation"
 	"sluice/jetstream/stream"
@@ -60,31 +58,28 @@ func (s *Spool) Open(ctx, running context.Context, h *stream.Host) error {
 
 // openStores opens the stores that a host has, or makes the first one.
 func openStores(ctx, running context.Context, h *stream.Host) (stores []*store, err error) {
-	var found []jetstream.Stream
 	names := h.JS.StreamNames(ctx)
 	for name := range names.Name() {
 		if !strings.HasPrefix(name, stream.SpoolPrefix) {
 			continue
 		}
-		opened, err := h.Stream(ctx, h.JS, name)
+		found, err := h.Stream(ctx, h.JS, name)
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, opened)
-	}
-	if names.Err() != nil {
-		return nil, names.Err()
-	}
-	slices.SortFunc(found,
-		func(a, b jetstream.Stream) int { return a.CachedInfo().Created.Compare(b.CachedInfo().Created) })
-	for _, f := range found {
-		st, err := openStore(running, h, f)
+		st, err := openStore(running, h, found)
 		if err != nil {
 			return nil, err
 		}
 		stores = append(stores, st)
 	}
+	if names.Err() != nil {
+		return nil, names.Err()
+	}
 	if len(stores) > 0 {
+		slices.SortFunc(stores, func(a, b *store) int {
+			return a.stream.CachedInfo().Created.Compare(b.stream.CachedInfo().Created)
+		})
 		return stores, nil
 	}
 	st, err := newStore(ctx, running, h, rand.Text())

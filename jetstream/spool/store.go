@@ -71,8 +71,8 @@ func (s *store) oldest(ctx context.Context) time.Time {
 	if s.waiting() == 0 {
 		return time.Time{}
 	}
-	msg, err := s.stream.GetMsg(ctx, s.done.Load()+1, jetstream.WithGetMsgSubject(">"))
-	if err != nil {
+	msg, err := stream.First(ctx, s.stream, s.done.Load()+1, ">")
+	if msg == nil || err != nil {
 		return time.Time{}
 	}
 	return msg.Time

@@ -85,7 +85,7 @@ func newBatchWriter(h *Host, stream jetstream.Stream, blocks *durable.Blocks) (*
 	w := &batchWriter{
 		host:    h,
 		stream:  stream,
-		blocks:  cmp.Or(blocks, h.Blocks(name)),
+		blocks:  cmp.Or(blocks, h.Blocks(name, false)),
 		waiting: make(chan *entry, maxWaiting),
 		inbox:   nats.NewInbox(),
 		acks:    make(chan *nats.Msg, 8),

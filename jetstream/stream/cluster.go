@@ -74,7 +74,7 @@ func newClusterWriter(running context.Context, h *Host, config jetstream.StreamC
 		host: h, stream: config.Name,
 		// An engine that is not a cluster first writes each batch to a file of its own.
 		together:  config.AllowAtomicPublish && config.Replicas > 1,
-		way:       &shortcut{host: h, stream: config.Name},
+		way:       &shortcut{host: h, stream: config.Name, ways: newWays()},
 		waiting:   make(chan *publication, maxWaiting),
 		slots:     make(chan struct{}, inFlight),
 		withdrawn: o.Withdrawn,

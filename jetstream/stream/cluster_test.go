@@ -152,9 +152,7 @@ func TestACallThatWasNotSentIsInNoDoubt(t *testing.T) {
 func TestAShortcutLeadsToTheLeader(t *testing.T) {
 	w, made := startClusterWriter(t, WriterOptions{})
 	for _, server := range []string{"n0", "n1", "n2"} {
-		if !w.way.connect(server) {
-			t.Fatalf("there is no way to %s", server)
-		}
+		w.way.direct.Store(w.way.ways.to(w.host, server))
 		if got := w.way.conn().ConnectedServerName(); got != server {
 			t.Errorf("the way to %s leads to %s", server, got)
 		}

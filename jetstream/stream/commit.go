@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"sluice"
 	"sluice/stretch"
 )
@@ -84,10 +82,7 @@ func (w *batchWriter) acknowledged(reply string) (sequence uint64, err error) {
 	for {
 		select {
 		case msg := <-w.acks:
-			var ack struct {
-				Sequence uint64              `json:"seq"`
-				Error    *jetstream.APIError `json:"error"`
-			}
+			var ack acknowledgement
 			err := json.Unmarshal(msg.Data, &ack)
 			switch {
 			case msg.Subject != reply:

@@ -134,7 +134,6 @@ func (h *Host) passing(about string, err error) bool {
 		return true
 	}
 	return !h.SoleWriter && slices.ContainsFunc([]error{
-		jetstream.ErrStreamNotFound, jetstream.ErrBucketNotFound, jetstream.ErrStreamNameAlreadyInUse,
-		jetstream.ErrBucketExists, nats.ErrNoResponders, nats.ErrDisconnected,
+		jetstream.ErrStreamNotFound, jetstream.ErrStreamNameAlreadyInUse, nats.ErrNoResponders, nats.ErrDisconnected,
 	}, func(known error) bool { return errors.Is(err, known) })
 }

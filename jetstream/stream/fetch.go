@@ -41,6 +41,12 @@ func Found(msg *jetstream.RawStreamMsg, err error) (*jetstream.RawStreamMsg, err
 	return msg, nil
 }
 
+// First returns the first message of a subject, or of those that a pattern fits, from a sequence on; nil if
+// there is none.
+func First(ctx context.Context, s jetstream.Stream, from uint64, subject string) (*jetstream.RawStreamMsg, error) {
+	return Found(s.GetMsg(ctx, from, jetstream.WithGetMsgSubject(subject)))
+}
+
 // Fetch returns the messages of a range, in order.
 func (h *Host) Fetch(ctx context.Context, stream string, r Range) ([]*jetstream.RawStreamMsg, error) {
 	ctx, cancel := context.WithTimeout(ctx, h.Patience(fetchTimeout))
@@ -154,7 +160,7 @@ func FirstSince(ctx context.Context, stream jetstream.Stream, first, last uint64
 			return true
 		}
 		var msg *jetstream.RawStreamMsg
-		msg, failed = Found(stream.GetMsg(ctx, first+uint64(i), jetstream.WithGetMsgSubject(">")))
+		msg, failed = First(ctx, stream, first+uint64(i), ">")
 		return msg == nil || !msg.Time.Before(limit) // none: there is none from here on
 	})
 	return first + uint64(n), failed

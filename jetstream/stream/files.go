@@ -14,12 +14,12 @@ import (
 )
 
 // Blocks returns the message blocks of one of the embedded engine's streams, nil if we don't
-// sync them.
-func (h *Host) Blocks(stream string) *durable.Blocks {
+// sync them. Messages may be removed from the middle of a stream that is rewritten.
+func (h *Host) Blocks(stream string, rewritten bool) *durable.Blocks {
 	if !h.Syncs(stream) {
 		return nil
 	}
-	return &durable.Blocks{Dir: filepath.Join(h.StreamFolder(stream), "msgs")}
+	return &durable.Blocks{Dir: filepath.Join(h.StreamFolder(stream), "msgs"), Rewritten: rewritten}
 }
 
 // SyncLater syncs the blocks of a stream for which nobody waits: within a second of a call of

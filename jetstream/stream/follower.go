@@ -11,8 +11,8 @@ import (
 	"sluice/wait"
 )
 
-// FollowPause is the pause before a stream or a bucket is followed again.
-const FollowPause = time.Second
+// followPause is the pause before a stream is followed again.
+const followPause = time.Second
 
 // A Follower reads the messages of a stream in order, from the first one on, and then waits
 // for new ones. The client library gives up if the engine goes away at the wrong moment; a
@@ -50,7 +50,7 @@ func (f *Follower) Next(ctx context.Context) (jetstream.Msg, *jetstream.MsgMetad
 	for {
 		var limited []jetstream.NextOpt
 		if f.Pending > 0 {
-			limited = append(limited, jetstream.NextMaxWait(FollowPause))
+			limited = append(limited, jetstream.NextMaxWait(followPause))
 		}
 		release := context.AfterFunc(ctx, f.messages.Stop)
 		msg, err := f.messages.Next(limited...)
@@ -75,12 +75,30 @@ func (f *Follower) Next(ctx context.Context) (jetstream.Msg, *jetstream.MsgMetad
 			// The engine has lost what it was asked for. The library finds that out by heartbeats that are missing,
 			// and waits for them anew in each call of Next.
 		}
-		for ended := true; ended; ended = f.begin(ctx) != nil {
-			f.messages.Stop()
-			if wait.For(ctx, FollowPause) != nil {
-				return nil, nil, ctx.Err()
-			}
+		if err := f.beginAgain(ctx); err != nil {
+			return nil, nil, err
 		}
+	}
+}
+
+// beginAgain begins behind what was read, as soon as the engine lets it. If the connection is closed for good,
+// the host fails, since what nodes know of each other would grow stale.
+func (f *Follower) beginAgain(ctx context.Context) error {
+	for {
+		f.messages.Stop()
+		if wait.For(ctx, followPause) != nil {
+			return ctx.Err()
+		}
+		err := f.begin(ctx)
+		if err == nil {
+			return nil
+		}
+		if f.host.Conn.IsClosed() {
+			f.host.Fail(errors.New("the engine reports no more changes"))
+			return err
+		}
+		f.host.Log.Warn("Changes can't be followed; trying again.", "stream", f.stream.CachedInfo().Config.Name,
+			"error", err)
 	}
 }
 
@@ -102,6 +120,19 @@ func (f *Follower) Stored(ctx context.Context, visit func(jetstream.Msg, *jetstr
 		}
 	}
 	return nil
+}
+
+// Visit visits all further messages until ctx ends.
+func (f *Follower) Visit(ctx context.Context, visit func(jetstream.Msg, *jetstream.MsgMetadata)) {
+	for {
+		msg, meta, err := f.Next(ctx)
+		if err != nil {
+			return // the engine stops
+		}
+		if msg != nil {
+			visit(msg, meta)
+		}
+	}
 }
 
 // Stop ends the follower.

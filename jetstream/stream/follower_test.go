@@ -18,8 +18,8 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// written returns a stream, and what publishes to it.
-func written(t *testing.T) (s jetstream.Stream, publish func(text string)) {
+// written returns a stream, its host, and what publishes to it.
+func written(t *testing.T) (h *Host, s jetstream.Stream, publish func(text string)) {
 	t.Helper()
 	server := natstest.Start(natstest.Options())
 	conn, err := nats.Connect(server.ClientURL())
@@ -29,7 +29,9 @@ func written(t *testing.T) (s jetstream.Stream, publish func(text string)) {
 	check(t, err)
 	s, err = js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "S", Subjects: []string{"s"}})
 	check(t, err)
-	return s, func(text string) {
+	h = NewExternal(slog.New(slog.DiscardHandler), 1)
+	h.Conn = conn
+	return h, s, func(text string) {
 		t.Helper()
 		_, err := js.Publish(t.Context(), "s", []byte(text))
 		check(t, err)
@@ -39,12 +41,12 @@ func written(t *testing.T) (s jetstream.Stream, publish func(text string)) {
 // TestAFollowerGoesOn: where the client library ends, a follower begins anew behind
 // what it has read.
 func TestAFollowerGoesOn(t *testing.T) {
-	s, publish := written(t)
+	h, s, publish := written(t)
 	publish("a")
 	publish("b")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	f, err := NewExternal(slog.New(slog.DiscardHandler), 1).Follow(ctx, s, jetstream.OrderedConsumerConfig{})
+	f, err := h.Follow(ctx, s, jetstream.OrderedConsumerConfig{})
 	check(t, err)
 	defer f.Stop()
 	if f.Pending != 2 {
@@ -69,9 +71,9 @@ func TestAFollowerGoesOn(t *testing.T) {
 
 // TestAFollowerAsksAgain: the engine may lose what it was asked for, as while a cluster finds a leader.
 func TestAFollowerAsksAgain(t *testing.T) {
-	s, publish := written(t)
+	h, s, publish := written(t)
 	publish("a")
-	f, err := NewExternal(slog.New(slog.DiscardHandler), 1).Follow(t.Context(), s, jetstream.OrderedConsumerConfig{})
+	f, err := h.Follow(t.Context(), s, jetstream.OrderedConsumerConfig{})
 	check(t, err)
 	defer f.Stop()
 	f.messages.Stop()
@@ -91,12 +93,12 @@ func (silent) Stop()                                            {}
 
 // TestWhatWasRemovedIsNotWaitedFor: messages that are removed before a follower gets them never come.
 func TestWhatWasRemovedIsNotWaitedFor(t *testing.T) {
-	s, publish := written(t)
+	h, s, publish := written(t)
 	const many = 2000 // more than a client asks for at a time
 	for range many {
 		publish("earlier")
 	}
-	f, err := NewExternal(slog.New(slog.DiscardHandler), 1).Follow(t.Context(), s, jetstream.OrderedConsumerConfig{})
+	f, err := h.Follow(t.Context(), s, jetstream.OrderedConsumerConfig{})
 	check(t, err)
 	defer f.Stop()
 	check(t, s.Purge(t.Context()))

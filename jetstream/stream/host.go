@@ -68,7 +68,7 @@ type Host struct {
 	sealing atomic.Pointer[sealing] // nil: nothing is sealed
 
 	running sync.WaitGroup
-	near    near
+	near    *ways // for deliveries
 
 	health
 
@@ -77,8 +77,7 @@ type Host struct {
 }
 
 func newHost(log *slog.Logger) *Host {
-	h := &Host{Log: log, Syncs: func(string) bool { return false }}
-	h.near.servers, h.near.failed = make(map[string]*direct), make(map[string]time.Time)
+	h := &Host{Log: log, Syncs: func(string) bool { return false }, near: newWays()}
 	h.ready, h.failed = make(chan struct{}), make(chan struct{})
 	h.problem.Store("the engine is starting")
 	h.lowDisk.Store(new(string))
@@ -125,7 +124,7 @@ func (h *Host) Subscribe(ctx context.Context, subject string, handle nats.MsgHan
 
 // Wait returns when all that was started has ended.
 func (h *Host) Wait() {
-	h.leaveNear()
+	h.near.close()
 	h.running.Wait()
 }
 

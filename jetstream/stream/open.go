@@ -26,59 +26,53 @@ const (
 // and updates one that is configured otherwise.
 func (h *Host) OpenStream(
 	ctx context.Context, js jetstream.JetStream, config jetstream.StreamConfig,
+) (jetstream.Stream, error) {
+	return h.open(ctx, "the stream "+config.Name, js, config)
+}
+
+// OpenBucket does with the stream behind a bucket what OpenStream does with others.
+func (h *Host) OpenBucket(ctx context.Context, name string) (jetstream.Stream, error) {
+	return h.open(ctx, "the bucket "+name, h.JS, BucketConfig(name))
+}
+
+// BucketConfig returns the configuration that the engine's client gives the stream behind a bucket.
+func BucketConfig(name string) jetstream.StreamConfig {
+	return jetstream.StreamConfig{
+		Name: BucketPrefix + name, Subjects: []string{BucketSubjects + name + ".>"},
+		MaxMsgsPerSubject: 2, // see record's settle
+		Discard:           jetstream.DiscardNew, AllowDirect: true, AllowRollup: true, DenyDelete: true,
+	}
+}
+
+// open finds or makes a stream, and tries again while the engine does not reply and ctx lasts.
+func (h *Host) open(
+	ctx context.Context, what string, js jetstream.JetStream, config jetstream.StreamConfig,
 ) (found jetstream.Stream, err error) {
 	config = h.Config(config)
-	err = h.open(ctx, "the stream "+config.Name, func(ctx context.Context) (err error) {
-		found, err = js.Stream(ctx, config.Name)
-		if err == nil && !fits(found.CachedInfo().Config, config) {
-			found, err = js.UpdateStream(ctx, config)
+	err = h.Insist(ctx, what, func(ctx context.Context) error {
+		err := h.within(ctx, findTimeout, func(ctx context.Context) (err error) {
+			found, err = js.Stream(ctx, config.Name)
+			if err == nil && !fits(found.CachedInfo().Config, config) {
+				found, err = js.UpdateStream(ctx, config)
+			}
+			return err
+		})
+		if !errors.Is(err, jetstream.ErrStreamNotFound) {
+			return err
 		}
-		return err
-	}, func(ctx context.Context) (err error) {
-		found, err = js.CreateStream(ctx, config)
-		return err
+		return h.within(ctx, createTimeout, func(ctx context.Context) (err error) {
+			found, err = js.CreateStream(ctx, config)
+			return err
+		})
 	})
 	return opener{found, h}, err
 }
 
-// OpenBucket does with a bucket what OpenStream does with a stream.
-func (h *Host) OpenBucket(ctx context.Context, name string) (found jetstream.KeyValue, err error) {
-	const history = 2 // values of a key, see record's settle
-	config := jetstream.KeyValueConfig{Bucket: name, Replicas: max(1, h.Replicas), History: history}
-	err = h.open(ctx, "the bucket "+name, func(ctx context.Context) (err error) {
-		if found, err = h.JS.KeyValue(ctx, name); err != nil {
-			return err
-		}
-		status, err := found.Status(ctx)
-		if err != nil {
-			return err
-		}
-		if status.History() != history || status.Config().Replicas != config.Replicas {
-			found, err = h.JS.UpdateKeyValue(ctx, config)
-		}
-		return err
-	}, func(ctx context.Context) (err error) {
-		found, err = h.JS.CreateKeyValue(ctx, config)
-		return err
-	})
-	return found, err
-}
-
-// open finds something or makes it, and tries again while the engine does not reply and ctx
-// lasts.
-func (h *Host) open(ctx context.Context, what string, find, create func(context.Context) error) error {
-	within := func(d time.Duration, do func(context.Context) error) error {
-		ctx, cancel := context.WithTimeout(ctx, h.Patience(d))
-		defer cancel()
-		return do(ctx)
-	}
-	return h.Insist(ctx, what, func(ctx context.Context) error {
-		err := within(findTimeout, find)
-		if errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, jetstream.ErrBucketNotFound) {
-			err = within(createTimeout, create)
-		}
-		return err
-	})
+// within bounds one request of the set-up.
+func (h *Host) within(ctx context.Context, mostly time.Duration, do func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, h.Patience(mostly))
+	defer cancel()
+	return do(ctx)
 }
 
 // Insist does something until the engine replies or ctx ends. Each attempt needs a bound of

@@ -21,18 +21,20 @@ func TestSlowDisksAreWaitedFor(t *testing.T) {
 					h = NewEmbedded(slog.New(slog.DiscardHandler), "")
 				}
 				asked := 0
-				err := h.open(t.Context(), "the stream S", func(ctx context.Context) error {
-					asked++
-					if asked > 1 {
-						return nil
-					}
-					select {
-					case <-time.After(time.Minute):
-						return nil
-					case <-ctx.Done():
-						return ctx.Err()
-					}
-				}, nil)
+				err := h.Insist(t.Context(), "the stream S", func(ctx context.Context) error {
+					return h.within(ctx, findTimeout, func(ctx context.Context) error {
+						asked++
+						if asked > 1 {
+							return nil
+						}
+						select {
+						case <-time.After(time.Minute):
+							return nil
+						case <-ctx.Done():
+							return ctx.Err()
+						}
+					})
+				})
 				if err != nil || embedded != (asked == 1) {
 					t.Errorf("it was asked %d times, %v", asked, err)
 				}

@@ -24,7 +24,7 @@ func Remove(ctx context.Context, s jetstream.Stream, sequence uint64, overwrite 
 // RemoveAll removes the messages of a subject, see Remove.
 func RemoveAll(ctx context.Context, s jetstream.Stream, subject string, overwrite bool) error {
 	for next := uint64(1); ; {
-		msg, err := Found(s.GetMsg(ctx, next, jetstream.WithGetMsgSubject(subject)))
+		msg, err := First(ctx, s, next, subject)
 		if msg == nil || err != nil {
 			return err
 		}

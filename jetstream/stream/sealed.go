@@ -41,6 +41,15 @@ func (h *Host) Seal(subject string, data []byte) []byte {
 	return data
 }
 
+// sealAll returns what is stored of messages. They stay as they are: whoever stores them may try again.
+func (h *Host) sealAll(messages []*nats.Msg) []*nats.Msg {
+	sealed := make([]*nats.Msg, len(messages))
+	for i, msg := range messages {
+		sealed[i] = &nats.Msg{Subject: msg.Subject, Header: msg.Header, Data: h.Seal(msg.Subject, msg.Data)}
+	}
+	return sealed
+}
+
 // keysFor returns what a new message is sealed with, nil if it is not.
 func (h *Host) keysFor(subject string, data []byte) *seal.Messages {
 	if s := h.sealing.Load(); s != nil && s.fresh && len(data) > 0 && mayBeSealed(subject) {
@@ -96,9 +105,8 @@ func (s sealer) WriteTogether(ctx context.Context, messages []*nats.Msg) (uint64
 		if err := Fits("The message", len(msg.Data)); err != nil {
 			return 0, err
 		}
-		msg.Data = s.host.Seal(msg.Subject, msg.Data)
 	}
-	return s.Writer.WriteTogether(ctx, messages)
+	return s.Writer.WriteTogether(ctx, s.host.sealAll(messages))
 }
 
 // An opener is a stream whose messages are opened when they are read.

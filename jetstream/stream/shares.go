@@ -150,24 +150,21 @@ func (s *Shares) trim(ctx context.Context) error {
 // level cuts the shares that are too large for all to be within a bound.
 func (s *Shares) level(ctx context.Context, weight func(share) int64, bound int64) (err error) {
 	s.mu.Lock()
-	had := maps.Clone(s.owned)
-	level := Level(func(yield func(int64) bool) {
-		for _, has := range had {
-			if !yield(weight(has)) {
-				return
-			}
-		}
-	}, bound)
-	for owner, has := range had {
+	var sizes []int64
+	for _, has := range s.owned {
+		sizes = append(sizes, weight(has))
+	}
+	level, before := Level(sizes, bound), maps.Clone(s.owned)
+	for owner, has := range before {
 		if weight(has) > level {
 			left := max(1, has.count*level/weight(has))
 			s.owned[owner] = share{left, has.bytes * left / has.count}
 		}
 	}
-	kept := maps.Clone(s.owned)
+	after := maps.Clone(s.owned)
 	s.mu.Unlock()
-	for owner, has := range had {
-		if left := kept[owner].count; left < has.count {
+	for owner, has := range before {
+		if left := after[owner].count; left < has.count {
 			err = cmp.Or(err, s.drop(ctx, owner, left, has.count-left))
 		}
 	}
@@ -181,7 +178,7 @@ func (s *Shares) drop(ctx context.Context, owner string, left, count int64) erro
 	if err != nil {
 		return err
 	}
-	oldest, err := Found(s.stream.GetMsg(ctx, 1, jetstream.WithGetMsgSubject(subject)))
+	oldest, err := First(ctx, s.stream, 1, subject)
 	if oldest == nil || err != nil {
 		return err
 	}
@@ -216,10 +213,10 @@ func (s *Shares) recount(ctx context.Context) error {
 }
 
 // Level returns the most that each owner may have, so that all together have at most total.
-func Level(sizes func(yield func(int64) bool), total int64) int64 {
-	sorted := slices.Sorted(sizes)
-	for i, size := range sorted {
-		if even := total / int64(len(sorted)-i); size > even {
+func Level(sizes []int64, total int64) int64 {
+	slices.Sort(sizes)
+	for i, size := range sizes {
+		if even := total / int64(len(sizes)-i); size > even {
 			return even
 		}
 		total -= size

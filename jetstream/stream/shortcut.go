@@ -3,13 +3,13 @@ package stream
 import (
 	"context"
 	"log/slog"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
 
-	"sluice/stretch"
 	"sluice/wait"
 )
 
@@ -26,6 +26,7 @@ const (
 type shortcut struct {
 	host   *Host
 	stream string
+	ways   *ways
 	direct atomic.Pointer[direct] // nil: there is none
 }
 
@@ -33,8 +34,7 @@ type shortcut struct {
 type direct struct {
 	*nats.Conn
 
-	link   *Link
-	server string
+	link *Link
 }
 
 // conn returns the shortest known way to the leader.
@@ -56,19 +56,13 @@ func (s *shortcut) leave(conn *nats.Conn) {
 
 // follow keeps the shortcut to the current leader of the stream, until ctx ends.
 func (s *shortcut) follow(ctx context.Context) {
-	for pause := jitter(leaderEvery); ; {
-		if wait.For(ctx, pause) != nil {
-			if d := s.direct.Swap(nil); d != nil {
-				d.link.Release()
-				d.Close()
-			}
-			return
-		}
-		pause = leaderEvery
-		if leader := s.leader(ctx); leader != "" && !s.connect(leader) {
-			pause = noWay
+	// Not all nodes ask at once.
+	for pause := leaderEvery/2 + rand.N(leaderEvery); wait.For(ctx, pause) == nil; pause = leaderEvery {
+		if leader := s.leader(ctx); leader != "" {
+			s.direct.Store(s.ways.to(s.host, leader))
 		}
 	}
+	s.ways.close()
 }
 
 // leader returns the name of the server that leads the stream, "" if nobody says.
@@ -83,66 +77,58 @@ func (s *shortcut) leader(ctx context.Context) string {
 	return stream.CachedInfo().Cluster.Leader
 }
 
-// connect makes the shortcut lead to a server. It is not ok if the server can't be reached.
-func (s *shortcut) connect(server string) (ok bool) {
-	before := s.direct.Load()
-	if before != nil && before.server == server && before.link.connected() {
-		return true
+// Near returns a connection to the server of a name, which leads a consumer: its messages need not be passed on
+// by another server. It is the node's own one if that is connected to this server, or if there is no better one.
+// It does not reconnect by itself.
+func (h *Host) Near(server string) *nats.Conn {
+	if d := h.near.to(h, server); d != nil {
+		return d.Conn
 	}
-	var now *direct
-	if s.host.Conn.ConnectedServerName() != server {
-		if now = s.host.dial(server); now == nil {
-			return false
-		}
-	}
-	s.direct.Store(now)
-	if before != nil { // let what is on its way there be answered
-		time.AfterFunc(stretch.Of(clusterTimeout), func() { before.Close() })
-	}
-	return true
+	return h.Conn
 }
 
-// near has connections for deliveries, one for each server of an external engine that
-// leads consumers. Messages from there need not be passed on by another server.
-type near struct {
+// ways are connections to servers of an external engine.
+type ways struct {
 	mu      sync.Mutex
 	servers map[string]*direct
 	failed  map[string]time.Time // servers that could not be reached
 }
 
-// Near returns a connection to the server of a name. It is the node's own one if that is
-// connected to this server, or if there is no better one. It does not reconnect by itself.
-func (h *Host) Near(server string) *nats.Conn {
+func newWays() *ways {
+	return &ways{servers: make(map[string]*direct), failed: make(map[string]time.Time)}
+}
+
+// to returns the connection to the server of a name, nil if the node's own one leads there, or no other.
+func (w *ways) to(h *Host, server string) *direct {
 	if server == "" || h.Dial == nil || h.Conn.ConnectedServerName() == server {
-		return h.Conn
+		return nil
 	}
-	n := &h.near
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if d := n.servers[server]; d != nil && d.link.connected() {
-		return d.Conn
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if d := w.servers[server]; d != nil && d.link.connected() {
+		return d
 	}
-	if time.Since(n.failed[server]) < noWay {
-		return h.Conn
+	if time.Since(w.failed[server]) < noWay {
+		return nil
 	}
 	d := h.dial(server)
 	if d == nil {
-		n.failed[server] = time.Now()
-		return h.Conn
+		w.failed[server] = time.Now()
+		return nil
 	}
-	n.servers[server] = d
-	return d.Conn
+	w.servers[server] = d
+	return d
 }
 
-// leaveNear ends these connections.
-func (h *Host) leaveNear() {
-	h.near.mu.Lock()
-	defer h.near.mu.Unlock()
-	for _, d := range h.near.servers {
+// close ends these connections.
+func (w *ways) close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, d := range w.servers {
 		d.link.Release()
 		d.Close()
 	}
-	clear(h.near.servers)
+	clear(w.servers)
 }
 
 // dial connects to the server of a name, nil if it can't be reached. The addresses of
@@ -157,7 +143,7 @@ func (h *Host) dial(server string) *direct {
 		}
 		if conn.ConnectedServerName() == server {
 			link.Connected()
-			return &direct{conn, link, server}
+			return &direct{conn, link}
 		}
 		conn.Close()
 	}

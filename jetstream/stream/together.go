@@ -25,10 +25,7 @@ func ExpectLast(msg *nats.Msg, sequence uint64) *nats.Msg {
 // right behind the other, and returns the sequence of the last one. After an error they may
 // be stored, unless it is an APIError.
 func (h *Host) StoreTogether(ctx context.Context, messages []*nats.Msg) (sequence uint64, err error) {
-	for _, msg := range messages {
-		msg.Data = h.Seal(msg.Subject, msg.Data)
-	}
-	ack, err := storeTogether(ctx, h.Conn, messages)
+	ack, err := storeTogether(ctx, h.Conn, h.sealAll(messages))
 	return ack.Sequence, err
 }
 
