@@ -60,9 +60,6 @@ func (e *Engine) inspect() (err error) {
 	if err != nil {
 		return err
 	}
-	if err := store.FinishRemovals(); err != nil {
-		return err
-	}
 	e.damage.note(e.host.Log, ofEngine, report.Losses, e.watermarks, clean || len(changed) > 0)
 	if e.watermarks.spoil(report.Losses) {
 		return e.watermarks.store(e.opts.Dir)

@@ -12,11 +12,11 @@ import (
 	"sluice/durable"
 )
 
-// FinishRemovals overwrites the messages that the engine was about to overwrite when it ended. It notes
+// finishRemovals overwrites the messages that the engine was about to overwrite when it ended. It notes
 // first that a message is removed, and by that note takes it for gone at its next start, with its bytes
 // still there. It writes nothing else to the stream in between, so that such a note is the last record. The draft of
 // a block that it was about to overwrite goes, too: the engine never looks at it again.
-func (s Store) FinishRemovals() error {
+func (s Store) finishRemovals() error {
 	drafts, err := fs.Glob(os.DirFS(s.Dir), "*/msgs/*.blk.tmp")
 	if err != nil {
 		return err

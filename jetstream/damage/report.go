@@ -78,7 +78,10 @@ func (s Store) Read() (Report, error) {
 	for i, f := range files {
 		r.add(f, s.Contiguous == nil || s.Contiguous(f.stream), losses[i], can[i])
 	}
-	return r, nil
+	if s.Cuts {
+		err = s.finishRemovals()
+	}
+	return r, err
 }
 
 // readBlock returns what a block has lost, and which messages can be read. The space

@@ -25,7 +25,8 @@ import (
 type Store struct {
 	Dir string
 
-	// Cuts says that what can't be read is cut out, and a copy of each damaged file set aside.
+	// Cuts says that what can't be read is cut out, with a copy of each damaged file set aside, and that what
+	// was to be overwritten is.
 	Cuts bool
 
 	// Contiguous says of which streams messages that are missing between two blocks are lost as
