@@ -15,13 +15,24 @@ type retryParams struct {
 	DryRun   bool   `json:"dryRun" audit:"yes" doc:"Only says how many there are."`
 }
 
-func (o Options) retry(ctx context.Context, p retryParams) (sluice.Retries, error) {
-	since, err := sluice.Since(time.Time{}, p.Since)
-	if err != nil {
-		return sluice.Retries{}, err
+func (o Options) retry(ctx context.Context, p retryParams) (done sluice.Retries, err error) {
+	q := sluice.RetryQuery{Pipeline: p.Pipeline, Code: p.Code, DryRun: p.DryRun, Cover: sluice.CoverFrom(ctx)}
+	if q.Since, err = sluice.Since(time.Time{}, p.Since); err != nil {
+		return done, err
 	}
-	return sluice.Retries{Retried: o.Waiting.Retry(sluice.RetryQuery{
-		Pipeline: p.Pipeline, TraceID: p.TraceID, Code: p.Code, Since: since, DryRun: p.DryRun,
-		Cover: sluice.CoverFrom(ctx),
-	})}, nil
+	ids := map[string]bool{p.TraceID: true}
+	if p.TraceID != "" { // a call that brought several events is found with them
+		items, err := all(ctx, o.Journal, sluice.TraceQuery{TraceID: p.TraceID, Cover: q.Cover},
+			func(c sluice.Call) bool { return c.Status == sluice.StatusRetrying })
+		if err != nil {
+			return done, err
+		}
+		for _, c := range items {
+			ids[c.TraceID] = true
+		}
+	}
+	for q.TraceID = range ids {
+		done.Retried += o.Waiting.Retry(q)
+	}
+	return done, nil
 }

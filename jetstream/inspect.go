@@ -17,9 +17,9 @@ import (
 // fewBytes is the size up to which a stream is read at each start. Buckets always are.
 const fewBytes = 64 << 20
 
-// inspect checks the embedded engine's files before the engine opens them, because the
-// engine cuts off what it can't read, and leaves what it had not overwritten. After a clean stop only the sizes of large streams
-// are checked; otherwise everything is read.
+// inspect checks the embedded engine's files before the engine opens them, because the engine cuts off
+// what it can't read, and leaves what it had not overwritten. After a clean stop only the sizes of large
+// streams are checked; otherwise everything is read.
 func (e *Engine) inspect() (err error) {
 	store := damage.Of(e.opts.Dir)
 	store.Cuts, store.Progress = true, e.readProgress()

@@ -106,6 +106,21 @@ func TestACallOfSeveralEvents(t *testing.T) {
 	})
 }
 
+// TestItemsOfACallAreRetriedTogether: the trace id of a call finds its events that wait.
+func TestItemsOfACallAreRetriedTogether(t *testing.T) {
+	t.Parallel()
+	s := start(t, untilDone)
+	h := s.create("webhook.many", "payloadType", "raw", "split", "payload")
+	s.store("many", "retry: {times: 3, backoff: 1h}\n"+listening("webhook.many", "fail: {message: no, statusCode: 503}")).wantStatus(t, 200)
+	call := s.call(h, "application/json", `[1,2]`).wantStatus(t, 200).header.Get("svc-trace-id")
+	eventually(t, "both to wait", func() bool { return len(s.traces("status", "retrying")) == 2 })
+	for traceID, want := range map[string]float64{call: 2, s.traces("status", "retrying")[0].TraceID: 1} {
+		if got := s.command("event.retry", map[string]any{"traceId": traceID, "dryRun": true}).wantStatus(t, 200).object(t); got["retried"] != want {
+			t.Errorf("of %s, %v are retried", traceID, got["retried"])
+		}
+	}
+}
+
 // TestItemsOfACallAreReplayedAndErasedTogether, and a batch of the quarantine becomes its items.
 func TestItemsOfACallAreReplayedAndErasedTogether(t *testing.T) {
 	t.Parallel()
