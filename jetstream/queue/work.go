@@ -195,8 +195,13 @@ func (w *Work) leaseOne(
 
 // lasting returns when a lease that begins now is over.
 func (w *Work) lasting(j *job, lasts time.Duration) time.Time {
-	if end := w.now().Add(lasts).UTC(); end.Before(j.item.Until) {
-		return end
+	return j.within(w.now().Add(lasts).UTC())
+}
+
+// within returns a time, or the end of the work if that is earlier.
+func (j *job) within(at time.Time) time.Time {
+	if at.Before(j.item.Until) {
+		return at
 	}
 	return j.item.Until
 }
@@ -287,7 +292,7 @@ func (w *Work) Answer(ctx context.Context, lease string, answer sluice.WorkAnswe
 	defer j.mu.Unlock()
 	p := is.progress
 	if !answer.Again.IsZero() {
-		p.Lease, p.Taker, p.Free = "", "", answer.Again
+		p.Lease, p.Taker, p.Free = "", "", j.within(answer.Again)
 	} else if p.Answer, err = w.seal(ctx, j, answer); err != nil {
 		return err
 	}
