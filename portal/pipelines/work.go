@@ -1,7 +1,11 @@
 package pipelines
 
 import (
+	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
+	"strings"
 
 	"sluice"
 	"sluice/command"
@@ -16,9 +20,10 @@ type workView struct {
 	Queues []sluice.WorkQueue
 	Queue  string
 	Items  []sluice.WorkItem
+	Free   bool // there may be something to take
 	Mine   *sluice.WorkItem
 
-	Problem, Value, Message string // why the answer was not taken, and what it was
+	Problem, Mistake, Value, Message string // why the answer was not taken, what to mend in it, and what it was
 }
 
 func workPage(v *page.Visit) error {
@@ -36,6 +41,8 @@ func workQueue(v *page.Visit) error {
 		return err
 	}
 	view.Items = found.Items
+	isFree := func(i sluice.WorkItem) bool { return i.Expires.IsZero() }
+	view.Free = strconv.Itoa(len(found.Items)) == page.Size || slices.ContainsFunc(found.Items, isFree)
 	return v.Show("work", view.Queue, view)
 }
 
@@ -50,7 +57,7 @@ func workTake(v *page.Visit) error {
 		return err
 	}
 	if len(taken.Items) == 0 { // somebody was faster
-		return v.Redirect(workPath(queue))
+		return v.Redirect(workPath(queue) + "?late=yes")
 	}
 	return v.Show("work", queue, workView{Queue: queue, Mine: &taken.Items[0]})
 }
@@ -58,18 +65,22 @@ func workTake(v *page.Visit) error {
 // workAnswer says what came of an item: a value, which may be JSON, or that it can't be done.
 func workAnswer(v *page.Visit) error {
 	queue, lease, text, message := v.Named("queue"), v.Entered("lease"), v.Entered("value"), v.Entered("message")
+	view := workView{Mine: &sluice.WorkItem{Queue: queue, Lease: lease}, Value: text, Message: message}
 	var err error
-	switch v.Entered("do") {
-	case "extend":
+	switch do := v.Entered("do"); {
+	case do == "extend":
 		extended, _, err := v.Document("work.extend", "lease", lease, "for", workLease)
 		if err == nil {
 			writeJSON(v.W, extended)
 		}
 		return err
-	case "fail":
+	case do == "fail":
 		_, err = v.Run("work.fail", "lease", lease, "message", message)
-	case "back":
+	case do == "back":
 		_, err = v.Run("work.fail", "lease", lease, "statusCode", "503")
+	case strings.TrimSpace(message) != "":
+		v.Status, view.Mistake = http.StatusBadRequest, "It is done, or it can't be: remove this, or say the latter."
+		return v.Show("work", queue, view)
 	default:
 		answer, mistake := value.Decode(text)
 		if mistake != nil {
@@ -80,11 +91,8 @@ func workAnswer(v *page.Visit) error {
 	if err == nil {
 		return v.Redirect(workPath(queue) + "?done=saved")
 	}
-	v.Status = problem.Status(err)
-	return v.Show("work", queue, workView{
-		Mine:    &sluice.WorkItem{Queue: queue, Lease: lease},
-		Problem: sluice.AsError(err).Message, Value: text, Message: message,
-	})
+	v.Status, view.Problem = problem.Status(err), sluice.AsError(err).Message
+	return v.Show("work", queue, view)
 }
 
 func workPath(queue string) string { return "/work/" + url.PathEscape(queue) }
