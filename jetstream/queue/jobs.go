@@ -31,6 +31,14 @@ type job struct {
 	newest
 }
 
+// within returns a time, or the end of the work if that is earlier.
+func (j *job) within(at time.Time) time.Time {
+	if at.Before(j.item.Until) {
+		return at
+	}
+	return j.item.Until
+}
+
 // A newest is the newest progress of an item, as far as it is known here. What replaces it does so on
 // condition that it still is.
 type newest struct {

@@ -198,14 +198,6 @@ func (w *Work) lasting(j *job, lasts time.Duration) time.Time {
 	return j.within(w.now().Add(lasts).UTC())
 }
 
-// within returns a time, or the end of the work if that is earlier.
-func (j *job) within(at time.Time) time.Time {
-	if at.Before(j.item.Until) {
-		return at
-	}
-	return j.item.Until
-}
-
 // write stores the progress of an item, unless another node has stored some meanwhile.
 func (w *Work) write(ctx context.Context, j *job, is newest, p progress) (ok bool, err error) {
 	p.Queue, p.Node, p.Told = j.item.Queue, w.room.node, w.now().UTC()
