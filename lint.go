@@ -7,7 +7,7 @@ import "strings"
 type LintResult struct {
 	Valid         bool      `json:"valid" doc:"There are no problems."`
 	Listens       string    `json:"listens,omitempty" doc:"Pattern of the message keys that start it."`
-	Sends         []string  `json:"sends,omitempty" doc:"Keys of the events that it sends, as far as the source names them."`
+	Sends         []string  `json:"sends,omitempty" doc:"Keys of the events that it sends, as far as the source names them, and of its schedule."`
 	RightsChecked bool      `json:"rightsChecked" doc:"Rights were checked as well."`
 	Problems      []Finding `json:"problems" doc:"What keeps it from being stored."`
 	Warnings      []Finding `json:"warnings,omitempty" doc:"What should be looked at."`

@@ -52,7 +52,12 @@ var errGone = errors.New("the sender has it no longer")
 func (a *api) call(ctx context.Context, method, address string, body any) ([]byte, http.Header, error) {
 	for {
 		header, status, reply, err := a.send(ctx, method, address, body)
-		if err != nil {
+		switch {
+		case errors.Is(err, outward.ErrRefused):
+			return nil, nil, sluice.CodeAddressRefused.Errorf(
+				"%s can't be asked: apiUrl leads to an address in a private or reserved network, or in any without "+
+					"https; the operator can allow a network with --http-allow.", a.title)
+		case err != nil:
 			return nil, nil, a.refused("it does not answer", err)
 		}
 		switch {

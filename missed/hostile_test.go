@@ -12,6 +12,7 @@ import (
 
 	"sluice"
 	"sluice/missed"
+	"sluice/outward"
 )
 
 // TestHostileSenders: a list that never ends, a reply that takes a hundred times its length in
@@ -65,6 +66,27 @@ func TestHostileSenders(t *testing.T) {
 				t.Errorf("it says %v", err)
 			}
 		})
+	}
+}
+
+// TestANetworkThatMayNotBeCalled: it is not the sender that does not answer.
+func TestANetworkThatMayNotBeCalled(t *testing.T) {
+	e := openEngine(t)
+	hook := sluice.Webhook{
+		UUID: "u", EventKey: "k", Trust: &sluice.Trust{Provider: "github"},
+		Settings: sluice.Settings[time.Duration]{APIURL: "http://127.0.0.1:1/repos/o/r/hooks/1", APISecret: "s"},
+	}
+	f := missed.New(missed.Options{
+		Webhooks: func() []*sluice.Webhook { return []*sluice.Webhook{&hook} }, Journal: e.Journal, Runs: e.Missed,
+		Plain: outward.Only(nil).Transport(), Log: slog.New(slog.DiscardHandler),
+	})
+	_, err := f.Find(t.Context(), hook, time.Now().Add(-time.Hour), time.Now(), true)
+	if !sluice.CodeAddressRefused.Is(err) || !strings.Contains(err.Error(), "--http-allow") {
+		t.Errorf("it says %v", err)
+	}
+	found, err := f.Check(t.Context(), hook)
+	if err != nil || found.State != sluice.SubscriptionUnknown || !strings.Contains(found.Message, "--http-allow") {
+		t.Errorf("a check says %+v, %v", found, err)
 	}
 }
 

@@ -106,11 +106,11 @@ type putter func(r *http.Request, refused string) error
 
 // putter returns how a kind of credential is put into requests, and the URL that is asked for a token.
 func (c *Credentials) putter(a Auth, secret string, hide func(string)) (put putter, asks string, err error) {
+	if (a.kind == "bearer" || a.kind == "aws") && !isLine(secret) {
+		return nil, "", SecretError{a.secret, "must be one line"}
+	}
 	switch a.kind {
 	case "bearer":
-		if strings.ContainsFunc(secret, unicode.IsControl) {
-			return nil, "", SecretError{a.secret, "must be one line"}
-		}
 		return func(r *http.Request, _ string) error { authorize(r, "Bearer "+secret); return nil }, "", nil
 	case "basic":
 		user, password, ok := strings.Cut(secret, ":")
@@ -146,6 +146,9 @@ func (c *Credentials) putter(a Auth, secret string, hide func(string)) (put putt
 		return nil
 	}, source.url, nil
 }
+
+// isLine reports whether a text can stand in a header.
+func isLine(text string) bool { return !strings.ContainsFunc(text, unicode.IsControl) }
 
 func authorize(r *http.Request, value string) { r.Header.Set("Authorization", value) }
 

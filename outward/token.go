@@ -119,6 +119,9 @@ func (c *Credentials) token(ctx context.Context, s tokenSource, refused string) 
 		}
 		client := Bounded(Client(c.plain, tokenTimeout), maxToken)
 		token, err := s.fetch(context.WithValue(ctx, oauth2.HTTPClient, client))
+		if err == nil && !isLine(token.AccessToken) {
+			err = errors.New("the token is more than one line")
+		}
 		if err != nil {
 			return "", tokenError(s.url, err)
 		}

@@ -87,7 +87,7 @@ func (r *Runner) lintRights(ctx context.Context, name string, p *source.Program)
 	}
 	result.Valid, result.RightsChecked = len(result.Problems) == 0, r.User != nil
 	result.Listens, _ = p.Listens(name)
-	result.Sends = sends(p)
+	result.Sends = sends(p, name)
 	var before *sluice.Pipeline
 	if name != "" {
 		if before, err = r.Store.Get(ctx, name); err != nil {
@@ -127,7 +127,10 @@ func (r *Runner) unknownKey(ctx context.Context, p *source.Program) []sluice.Fin
 	}
 	e := sluice.CodeEventKeyUnknown.Errorf("No webhook has the event key %s, and no pipeline sends it.", key)
 	hint := ""
+	name, scheduled := strings.CutPrefix(key, sluice.SchedulePrefix)
 	switch {
+	case scheduled:
+		e = e.Saying(fmt.Sprintf("No pipeline of the name %s has a schedule.", name))
 	case near != "":
 		e = e.Saying(fmt.Sprintf("No webhook has the event key %s; did you mean %s?", key, near))
 	case strings.HasPrefix(key, "webhook.") && user.May("webhook.put") && user.Cover("webhook.put").Event(key):
@@ -142,14 +145,18 @@ func (r *Runner) unknownKey(ctx context.Context, p *source.Program) []sluice.Fin
 func (r *Runner) sent(user sluice.User) (keys []string) {
 	for _, stored := range r.Store.All() {
 		if program, err := r.program(stored); err == nil && user.HintCover("pipeline.get").Name(stored.Name) {
-			keys = append(keys, sends(program)...)
+			keys = append(keys, sends(program, stored.Name)...)
 		}
 	}
 	return keys
 }
 
-// sends returns the keys of the events that a program sends, as far as its source names them.
-func sends(p *source.Program) (keys []string) {
+// sends returns the keys of the events that a program sends as the pipeline of a name, as far as its source names
+// them, and of the event of its schedule.
+func sends(p *source.Program, name string) (keys []string) {
+	if p.Trigger != nil && p.Trigger.Schedule != nil && name != "" {
+		keys = append(keys, sluice.SchedulePrefix+name)
+	}
 	for s := range p.All() {
 		if a, ok := s.Action.(*source.Invocation); ok && a.Command.Name == "event.send" {
 			if key, literal := a.Literal("eventKey"); literal {

@@ -14,5 +14,5 @@ func TestTypesOfAWebhook(t *testing.T) {
 		s.call(s.token("webhook.code"), "application/json", `{"kind":"`+kind+`"}`)
 	}
 	v.get("/webhooks/webhook.code").wants(t, 200, "Types of events", "<code>&lt;b&gt;</code>, <code>star</code>: what nobody needs",
-		"&amp;type=push").lacks(t, "<code><b>", "<code>push</code>,")
+		"&amp;type=push", `data-label="Events"`, `data-label="Last"`, `data-label="Pipelines that take it"`).lacks(t, "<code><b>", "<code>push</code>,")
 }

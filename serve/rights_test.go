@@ -130,4 +130,13 @@ func TestWarningsOfAStoredPipeline(t *testing.T) {
 	if got := codes(s.put("p", source, asAdmin)); got != "" {
 		t.Errorf("saved again, it warns of %q", got)
 	}
+	const tick = "pipeline: [event.listen: {eventKey: sluice.schedule.nightly}]"
+	s.store("nightly", "pipeline: [event.listen: {eventKey: webhook.later}]")
+	if got := s.put("after", tick, asAdmin); codes(got) != "event-key-unknown" || !strings.Contains(string(got.body), "No pipeline of the name nightly has a schedule.") {
+		t.Errorf("without a schedule, the warning is %s", got.body)
+	}
+	s.store("nightly", "schedule: {cron: '@daily'}\npipeline: [set: {value: 1}]")
+	if got := codes(s.put("after", tick, asAdmin)); got != "" {
+		t.Errorf("of events of a schedule it warns of %q", got)
+	}
 }

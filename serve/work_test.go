@@ -1,6 +1,7 @@
 package serve_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -297,5 +298,59 @@ func TestWorkIsBounded(t *testing.T) {
 		if got.status != 400 || code != "" && got.object(t)["code"] != code {
 			t.Errorf("%s is answered %d: %s", source, got.status, got.body)
 		}
+	}
+}
+
+// TestWorkersThatWaitHaveAShare: a user of whose calls many wait is told to come again, and others wait beside them.
+// What is there is given to anybody.
+func TestWorkersThatWaitHaveAShare(t *testing.T) {
+	t.Parallel()
+	s := start(t, "result-wait=1ms")
+	member := s.member("member", "", "support")
+	s.store("scan", "pipeline:\n- event.listen: {eventKey: webhook.job}\n"+scanning)
+	ctx, stop := context.WithCancel(t.Context())
+	var waiting sync.WaitGroup
+	defer waiting.Wait()
+	defer stop()
+	for range 128 {
+		waiting.Go(func() {
+			r, err := http.NewRequestWithContext(ctx, "POST", s.base()+"/api/v3/command/work.take?queue=scanned&wait=30s", nil)
+			if err != nil {
+				panic(err)
+			}
+			asAdmin(r)
+			if answer, err := s.client.Do(r); err == nil {
+				answer.Body.Close()
+			}
+		})
+	}
+	brief := map[string]any{"queue": "scan", "wait": "1ms"}
+	eventually(t, "all to wait", func() bool { return s.command("work.take", brief).status != 200 })
+	got := s.command("work.take", brief)
+	if got.wantProblem(t, 429, "too-many-calls"); got.header.Get("Retry-After") != "2" {
+		t.Errorf("one more is told to come again after %q", got.header.Get("Retry-After"))
+	}
+	s.command("work.take", brief, member).wantStatus(t, 200)
+	s.offer(t, s.create("webhook.job"), "1")
+	eventually(t, "the work", func() bool {
+		return strings.Contains(string(s.command("work.queues", nil).wantStatus(t, 200).body), `"queue":"scan"`)
+	})
+	if items := s.take(t, "scan"); len(items) != 1 {
+		t.Errorf("what is there is not given: %v", items)
+	}
+}
+
+// TestWorkIsPutOffWithinItsTime: it is offered again before it is over, and then nobody has it.
+func TestWorkIsPutOffWithinItsTime(t *testing.T) {
+	t.Parallel()
+	s := start(t, "result-wait=1ms")
+	s.store("scan", "pipeline:\n- event.listen: {eventKey: webhook.job}\n"+scanning)
+	s.offer(t, s.create("webhook.job"), "1")
+	item := s.take(t, "scan")[0]
+	s.command("work.fail", map[string]any{"lease": item["lease"], "statusCode": 503, "retryAfter": "168h"}).wantStatus(t, 200)
+	var list struct{ Items []map[string]any }
+	s.command("work.get", map[string]any{"queue": "scan"}).wantStatus(t, 200).into(t, &list)
+	if got := list.Items[0]; got["expires"] != item["until"] || got["taker"] != nil {
+		t.Errorf("it is %v, and was over at %v", got, item["until"])
 	}
 }

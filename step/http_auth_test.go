@@ -92,7 +92,7 @@ func (s *tokenServer) secrets() map[string]string {
 	}
 	return map[string]string{
 		"basic": "ada:p4ss:word", "bearer": "b3arer-token", "client": "id:s3cret", "wrong": "id:wr0ng-one", "aws": "AKID:4ws-secret:4ws-session", "robot": account(s.URL),
-		"lines": "a\nb-line", "plain": "no-colon", "half": ":", "junk": "{}", "bad key": `{"client_email":"a","private_key":"k3y-in-json","token_uri":"https://example.com"}`,
+		"lines": "a\nb-line", "aws lines": "AKID:a:a\nb-line", "plain": "no-colon", "half": ":", "junk": "{}", "bad key": `{"client_email":"a","private_key":"k3y-in-json","token_uri":"https://example.com"}`,
 		"strange": account("ftp://example.com"), "pem": "-----BEGIN",
 	}
 }
@@ -276,6 +276,8 @@ func TestNoCredential(t *testing.T) {
 		"no token":              {from(replying(200, `{"s3cret":1}`)), sluice.Unavailable, "auth-failed", "not a valid answer"},
 		"no JSON":               {from(replying(200, `s3cret`)), sluice.Unavailable, "auth-failed", "not a valid answer"},
 		"too long":              {from(replying(200, `{"access_token":"s3cret","a":"`+strings.Repeat("x", 64<<10)+`"}`)), sluice.Unavailable, "auth-failed", "not a valid answer"},
+		"a token with a header": {from(replying(200, `{"access_token":"s3cret\r\nX-Other: 1"}`)), sluice.Unavailable, "auth-failed", "not a valid answer"},
+		"aws in lines":          {"{aws: {key: aws lines, service: s3, region: x}}", sluice.Invalid, "auth-failed", `"aws lines" must be one line`},
 		"a word of its own":     {from(replying(400, `{"error":"s3cret"}`)), sluice.Invalid, "auth-failed", "400 Bad Request"},
 		"a private network":     {from("http://" + elsewhere.Addr().String()), sluice.Forbidden, "address-refused", "127.0.0.2"},
 		"nobody there":          {from("http://127.0.0.1:1"), sluice.Unavailable, "auth-failed", "refuses connections"},

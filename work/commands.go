@@ -26,7 +26,7 @@ type Options struct {
 
 // Commands returns the step and the commands about it.
 func Commands(o Options) []command.Command {
-	w := workers{o, limit.NewSlots(maxTakers)}
+	w := workers{o, newTakers()}
 	return []command.Command{
 		command.New("work", "Let somebody outside do something, at a time of their own; what they answer is the body "+
 			"of the next step. The run leaves its place meanwhile.", offer, command.Waits, ofQueue),
@@ -47,15 +47,17 @@ func Commands(o Options) []command.Command {
 // workers are those who call the commands.
 type workers struct {
 	Options
-	takers *limit.Slots
+	takers takers
 }
 
 // Bounds of what workers and authors may say.
 const (
 	defaultWithin = 24 * time.Hour
 	defaultLease  = 5 * time.Minute
-	maxTakers     = 1024 // that wait; others are answered at once
 	defaultItems  = 100
+
+	maxTakers        = 1024 // that wait
+	maxTakersPerUser = 128  // so that nobody takes all
 )
 
 type stepParams struct {
@@ -123,14 +125,44 @@ type takeParams struct {
 	Wait  time.Duration `json:"wait" max:"30s" doc:"How long to wait if there is none."`
 }
 
+// takers are those who wait for work.
+type takers struct {
+	users *limit.Shares[string]
+	all   *limit.Slots
+}
+
+func newTakers() takers {
+	return takers{limit.NewShares[string](maxTakersPerUser), limit.NewSlots(maxTakers)}
+}
+
+// enter lets a user wait until leave is called.
+func (t takers) enter(user string) (leave func(), err error) {
+	if !t.users.Enter(user) {
+		return nil, sluice.CodeTooManyCalls.Errorf("As many of your calls wait for work as one user's may; there is " +
+			"none now. Take several items with one call (limit), or try again soon.").After(2 * time.Second)
+	}
+	if t.all.Enter() != nil {
+		t.users.Leave(user)
+		return nil, sluice.Passing(sluice.CodeOverloaded, "As many calls wait for work as the server allows.")
+	}
+	return func() {
+		t.all.Leave()
+		t.users.Leave(user)
+	}, nil
+}
+
 func (w workers) take(ctx context.Context, p takeParams) (list sluice.List[sluice.WorkItem], err error) {
+	user, refused := sluice.UserFrom(ctx).Name, error(nil)
+	if p.Wait > 0 {
+		var leave func()
+		if leave, refused = w.takers.enter(user); refused == nil {
+			defer leave()
+		} else {
+			p.Wait = 0 // what is there is given all the same
+		}
+	}
 	waiting, stop := context.WithTimeout(ctx, p.Wait)
 	defer stop()
-	if p.Wait == 0 || w.takers.Enter() != nil {
-		stop()
-	} else {
-		defer w.takers.Leave()
-	}
 	go func() {
 		select {
 		case <-w.Stopping:
@@ -138,14 +170,13 @@ func (w workers) take(ctx context.Context, p takeParams) (list sluice.List[sluic
 		case <-waiting.Done():
 		}
 	}()
-	list.Items, err = w.Work.Take(waiting, p.Queue, sluice.UserFrom(ctx).Name, cmp.Or(p.Limit, 1),
-		cmp.Or(p.Lease, defaultLease))
+	list.Items, err = w.Work.Take(waiting, p.Queue, user, cmp.Or(p.Limit, 1), cmp.Or(p.Lease, defaultLease))
 	if len(list.Items) > 0 {
 		w.Seen(ctx, "work.take", p.Queue)
-	} else if err == nil {
-		list.Items = []sluice.WorkItem{}
+		return list, nil
 	}
-	return list, err
+	list.Items = []sluice.WorkItem{}
+	return list, cmp.Or(err, refused)
 }
 
 type doneParams struct {
@@ -185,7 +216,7 @@ type failParams struct {
 	Lease      string        `json:"lease" required:"true" doc:"Of the item, as work.take gave it."`
 	Message    string        `json:"message" doc:"Why; for the dead letter, not for the caller."`
 	StatusCode int           `json:"statusCode" min:"400" max:"599" doc:"429 and 5xx: it is offered again. Others, such as 400, the default: the step fails."`
-	RetryAfter time.Duration `json:"retryAfter" max:"168h" doc:"When it is offered again. Default at once."`
+	RetryAfter time.Duration `json:"retryAfter" max:"168h" doc:"When it is offered again, but not beyond until. Default at once."`
 }
 
 func (w workers) fail(ctx context.Context, p failParams) (settled, error) {

@@ -22,20 +22,40 @@ import (
 	"sluice/wait"
 )
 
+// takeWait is how long the server may wait for an item.
+const takeWait = 25 * time.Second
+
+// A pause is how long to wait before the next attempt. Each makes the next one longer.
+type pause time.Duration
+
+const shortPause = pause(time.Second)
+
+func (p *pause) wait(ctx context.Context, least time.Duration) error {
+	lasts := max(time.Duration(*p), least)
+	*p = pause(min(2*lasts, time.Minute))
+	return wait.For(ctx, lasts)
+}
+
 // work takes items of a queue one after the other, and lets a program do them, until ctx ends.
 func (t *cli) work(ctx context.Context) error {
-	all := t.On("all")
-	params := url.Values{"queue": t.Args[:1], "lease": {t.Text("lease")}, "wait": {"25s"}}
+	all, early := t.On("all"), shortPause
+	params := url.Values{"queue": t.Args[:1], "lease": {t.Text("lease")}, "wait": {takeWait.String()}}
 	if all {
 		params.Set("wait", "0s")
 	}
 	for ctx.Err() == nil {
 		var taken sluice.List[sluice.WorkItem]
+		began := time.Now()
 		if err := t.persist(ctx, "work.take", params, nil, &taken); err != nil {
 			return err
 		}
-		if len(taken.Items) == 0 && all {
+		switch {
+		case len(taken.Items) > 0 || time.Since(began) > takeWait/2:
+			early = shortPause
+		case all:
 			return nil
+		default: // the server did not wait: it begins or ends
+			_ = early.wait(ctx, 0)
 		}
 		for _, item := range taken.Items {
 			if err := t.doWork(ctx, item); sluice.CodeLeaseOver.Is(err) {
@@ -48,15 +68,16 @@ func (t *cli) work(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// persist calls a command until the server can be reached.
+// persist calls a command until the server can be reached, and takes the call.
 func (t *cli) persist(ctx context.Context, name string, params url.Values, body *client.Body, into any) error {
-	for pause := time.Second; ; pause = min(2*pause, time.Minute) {
+	for next := shortPause; ; {
 		err := t.Server.Decode(ctx, name, params, body, into)
-		if !sluice.Unavailable.Is(err) {
+		if !sluice.Unavailable.Is(err) && !sluice.Throttled.Is(err) {
 			return err
 		}
-		t.Sayf("The server can't be reached; trying on.")
-		if err := wait.For(ctx, pause); err != nil {
+		e := sluice.AsError(err)
+		t.Sayf("%s Trying on.", e.Message)
+		if err := next.wait(ctx, e.RetryAfter); err != nil {
 			return err
 		}
 	}
@@ -84,10 +105,10 @@ func (t *cli) doWork(ctx context.Context, item sluice.WorkItem) error {
 	answer := map[string]any{"lease": item.Lease}
 	const later = 75 // EX_TEMPFAIL of sysexits.h
 	switch code := program.ProcessState.ExitCode(); {
-	case code == 0 && !errors.Is(err, exec.ErrWaitDelay) && len(out.text) < out.most && !utf8.Valid(out.text):
+	case err == nil && len(out.text) < out.most && !utf8.Valid(out.text):
 		err = errors.New("the output is neither text nor JSON; write it as base64, and let the pipeline read that")
 		said.text = nil
-	case code == 0 && !errors.Is(err, exec.ErrWaitDelay):
+	case err == nil: // it was not told to end: what it wrote is all of its output
 		answer["value"] = valueOf(out.text)
 		err = t.answerWork(ctx, "work.done", item, "done", answer)
 		if !sluice.TooLarge.Is(err) && !sluice.Invalid.Is(err) {

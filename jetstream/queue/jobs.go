@@ -31,6 +31,14 @@ type job struct {
 	newest
 }
 
+// within returns a time, or the end of the work if that is earlier.
+func (j *job) within(at time.Time) time.Time {
+	if at.Before(j.item.Until) {
+		return at
+	}
+	return j.item.Until
+}
+
 // A newest is the newest progress of an item, as far as it is known here. What replaces it does so on
 // condition that it still is.
 type newest struct {
@@ -44,6 +52,7 @@ type jobQueue struct {
 	takers  int                 // who wait for an item
 	free    *btree.BTreeG[*job] // the oldest first
 	away    *btree.BTreeG[*job] // the first to be free again first
+	all     *btree.BTreeG[*job] // the first to be over first, those that are picked included
 	changed chan struct{}       // closed and replaced when an item is free
 }
 
@@ -74,6 +83,9 @@ func (x *jobs) queue(name string) *jobQueue {
 		q.away = btree.NewBTreeG(func(a, b *job) bool {
 			return cmp.Or(a.Free.Compare(b.Free), strings.Compare(a.place, b.place)) < 0
 		})
+		q.all = btree.NewBTreeG(func(a, b *job) bool {
+			return cmp.Or(a.item.Until.Compare(b.item.Until), strings.Compare(a.place, b.place)) < 0
+		})
 		x.queues[name] = q
 	}
 	return q
@@ -96,7 +108,7 @@ func (x *jobs) taking(name string) (done func()) {
 
 // tidy drops a queue that nobody needs.
 func (x *jobs) tidy(q *jobQueue) {
-	if q.takers == 0 && q.free.Len() == 0 && q.away.Len() == 0 {
+	if q.takers == 0 && q.all.Len() == 0 {
 		delete(x.queues, q.name)
 	}
 }
@@ -135,6 +147,7 @@ func (x *jobs) moved(place string, sequence uint64, p progress) {
 // put lets an item wait for a taker, or until it is free.
 func (x *jobs) put(j *job) {
 	q := x.queue(j.item.Queue)
+	q.all.Set(j)
 	if j.Free.After(x.now()) {
 		q.away.Set(j)
 	} else {
@@ -146,6 +159,7 @@ func (x *jobs) put(j *job) {
 
 func (x *jobs) leave(j *job) {
 	q := x.queue(j.item.Queue)
+	q.all.Delete(j)
 	q.free.Delete(j)
 	q.away.Delete(j)
 	x.tidy(q)
@@ -227,17 +241,17 @@ func (x *jobs) pick(queue string, limit int) (picked []*job, changed <-chan stru
 	return picked, q.changed, wait
 }
 
-// arrange frees the items whose time has come, and drops those whose event does not wait any more.
+// arrange drops the items whose event does not wait any more, and frees those whose time has come.
 func (x *jobs) arrange(q *jobQueue) {
 	x.keepTime()
 	now := x.now()
+	for j, ok := q.all.Min(); ok && !j.item.Until.After(now); j, ok = q.all.Min() {
+		x.byPlace.Delete(j.place)
+		x.leave(j)
+	}
 	for j, ok := q.away.Min(); ok && !j.Free.After(now); j, ok = q.away.Min() {
 		q.away.Delete(j)
 		q.free.Set(j)
-	}
-	for j, ok := q.free.Min(); ok && !j.item.Until.After(now); j, ok = q.free.Min() {
-		q.free.Delete(j)
-		x.byPlace.Delete(j.place)
 	}
 	x.tidy(q)
 }
@@ -254,7 +268,9 @@ func (x *jobs) Items(queue string, limit int) []sluice.WorkItem {
 	x.arrange(q)
 	add := func(j *job) bool {
 		view := j.item
-		view.Attempt, view.Taker, view.Expires = j.Taken, j.Taker, j.Free
+		if view.Attempt = j.Taken; j.Free.After(x.now()) {
+			view.Taker, view.Expires = j.Taker, j.Free
+		}
 		items = append(items, view)
 		return len(items) < limit
 	}

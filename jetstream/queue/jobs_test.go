@@ -160,3 +160,25 @@ func TestALeaseIsOverByAClockThatIsSetRight(t *testing.T) {
 		}
 	})
 }
+
+// TestWorkThatIsOverIsDropped: also what is away for longer, and what stands behind work that is not over.
+func TestWorkThatIsOverIsDropped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newJobs(time.Now)
+		defer x.taking("q")()
+		now := time.Now()
+		for place, within := range map[string]time.Duration{"b.n-1.s": day, "b.n-2.s": time.Hour, "b.n-3.s": time.Hour} {
+			x.offered(place, sluice.WorkItem{Queue: "q", Since: now, Until: now.Add(within)})
+		}
+		x.moved("b.n-3.s", 1, progress{Taken: 1, Taker: "t", Free: now.Add(2 * time.Hour)})
+		x.moved("b.n-1.s", 2, progress{Taken: 1, Taker: "t", Free: now.Add(time.Minute)})
+		after(time.Hour)
+		items := x.Items("q", 10)
+		if len(items) != 1 || items[0].Until.Sub(now) != day || items[0].Taker != "" || !items[0].Expires.IsZero() {
+			t.Errorf("there is %+v", items)
+		}
+		if picked, _, _ := x.pick("q", 10); len(picked) != 1 || x.count() != 1 {
+			t.Errorf("%d items can be taken, %d are known", len(picked), x.count())
+		}
+	})
+}

@@ -195,10 +195,7 @@ func (w *Work) leaseOne(
 
 // lasting returns when a lease that begins now is over.
 func (w *Work) lasting(j *job, lasts time.Duration) time.Time {
-	if end := w.now().Add(lasts).UTC(); end.Before(j.item.Until) {
-		return end
-	}
-	return j.item.Until
+	return j.within(w.now().Add(lasts).UTC())
 }
 
 // write stores the progress of an item, unless another node has stored some meanwhile.
@@ -287,7 +284,7 @@ func (w *Work) Answer(ctx context.Context, lease string, answer sluice.WorkAnswe
 	defer j.mu.Unlock()
 	p := is.progress
 	if !answer.Again.IsZero() {
-		p.Lease, p.Taker, p.Free = "", "", answer.Again
+		p.Lease, p.Taker, p.Free = "", "", j.within(answer.Again)
 	} else if p.Answer, err = w.seal(ctx, j, answer); err != nil {
 		return err
 	}
