@@ -26,7 +26,7 @@ func testCommand(r *Runner) command.Command {
 				return report, err
 			}
 			defer release()
-			report.Tests = rehearse.Test(ctx, program, r.Limits)
+			report.Tests = rehearse.Test(ctx, program, r.limits(ctx))
 			for _, result := range report.Tests {
 				if result.Passed {
 					report.Passed++

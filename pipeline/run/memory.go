@@ -30,8 +30,8 @@ type usage struct {
 	total  weight
 	making int // bytes that the current step has made
 
-	shared  limit.Hold // of the memory of all runs
-	refused bool       // there was none
+	shared limit.Hold // of the memory of all runs
+	waited bool       // for that
 }
 
 func noMemory() error {
@@ -75,14 +75,32 @@ func (l *Limits) fits(bytes int) error {
 	return nil
 }
 
-// take grows the run's share of the memory of all runs to so many bytes. A run that gets
-// no memory ends, whatever its policies: it would go on without a value.
+// take grows the run's share of the memory of all runs to so many bytes. A run waits for that only
+// once: whatever it holds meanwhile, others may be waiting for.
 func (x *execution) take(ctx context.Context, bytes int) error {
-	if x.environment.Limits.Shared == nil {
+	if x.environment.Limits.Shared == nil || x.shared.Try(int64(bytes)) == nil {
 		return nil
 	}
-	if x.shared.Grow(ctx, int64(bytes)) != nil {
-		x.refused = true
+	if x.waited || x.environment.Limits.Alone || x.shared.Grow(ctx, int64(bytes)) != nil {
+		return x.environment.Limits.Refusal()
+	}
+	x.waited = true
+	return nil
+}
+
+// Refusal returns the error of somebody who gets no memory. A run that is alone would get none if
+// it came again either: what runs within it has the rest.
+func (l *Limits) Refusal() error {
+	if l.Alone {
+		return sluice.CodeTooMuchMemory.Errorf("The run and what runs within it would take more together than a " +
+			"server of this size can hold; work on less at a time, or raise --memory-limit.")
+	}
+	return noMemory()
+}
+
+// Calm waits a moment until the server's memory has room for one more run.
+func (l *Limits) Calm(ctx context.Context) error {
+	if l.Shared != nil && !l.Shared.Calm(ctx) {
 		return noMemory()
 	}
 	return nil
@@ -218,6 +236,7 @@ type Limits struct {
 	Result  int           // bytes of a final body as JSON; 4 MiB
 
 	Shared *limit.Memory // the budget of all runs; nil: no bound
+	Alone  bool          // only this run, and what runs within it, takes from Shared
 }
 
 // SetDefaults replaces limits that are zero by their defaults.
@@ -231,6 +250,7 @@ func (l *Limits) SetDefaults() {
 		Memory:  cmp.Or(l.Memory, 64<<20),
 		Result:  cmp.Or(l.Result, 4<<20),
 		Shared:  l.Shared,
+		Alone:   l.Alone,
 	}
 }
 
@@ -245,7 +265,7 @@ func (l *Limits) Reserve(ctx context.Context, bytes int64) (release func(), err 
 	memory := l.Shared.Hold()
 	if memory.Grow(ctx, bytes) != nil {
 		memory.Release()
-		return nil, noMemory()
+		return nil, l.Refusal()
 	}
 	return memory.Release, nil
 }
@@ -285,7 +305,8 @@ func (x *execution) count(ctx context.Context) error {
 	return nil
 }
 
-// over reports whether the run must end, whatever the policies of its steps.
-func (x *execution) over(ctx context.Context) bool {
-	return ctx.Err() != nil || x.steps > x.environment.Limits.Steps || x.refused
+// over reports whether the run must end with an error, whatever the policies of its steps. One that
+// got no memory, or that a run within it gave none, would go on without a value.
+func (x *execution) over(ctx context.Context, err error) bool {
+	return ctx.Err() != nil || x.steps > x.environment.Limits.Steps || sluice.CodeNoRunMemory.Is(err)
 }
