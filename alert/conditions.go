@@ -109,8 +109,11 @@ func (f *Facts) ofPipeline(p sluice.PipelineStats, now time.Time) (all []Conditi
 		all = append(all, c)
 	}
 	if p.Unbegun != nil && now.Sub(*p.Unbegun) > begunWithin && !f.Paused[p.Pipeline] {
-		c := warning(sluice.AlertBacklog, p.Pipeline,
-			"the oldest event that was not begun came at "+clock(*p.Unbegun, now))
+		cause := "the oldest event that was not begun came at " + clock(*p.Unbegun, now)
+		if p.Failing != nil && p.Cause != "" {
+			cause += "; the latest run failed: " + p.Cause
+		}
+		c := warning(sluice.AlertBacklog, p.Pipeline, cause)
 		c.Many, c.amount = waiting, int(p.Waiting)
 		all = append(all, c)
 	}

@@ -33,8 +33,8 @@ func TestMessages(t *testing.T) {
 			"warehouse has no dead letters any more. It is over after 46m, from 02:14 UTC to 03:00 UTC. It was: http-status 503 from warehouse.example.com.",
 		},
 		sluice.AlertBacklog: {
-			"warehouse is behind: the oldest event that was not begun came at 02:14 UTC; 1,500 events wait, since 02:14 UTC.",
-			"warehouse has caught up. It is over after 46m, from 02:14 UTC to 03:00 UTC. It was: the oldest event that was not begun came at 02:14 UTC.",
+			"warehouse is behind: the oldest event that was not begun came at 02:14 UTC; the latest run failed: http-status 503 from warehouse.example.com; 1,500 events wait, since 02:14 UTC.",
+			"warehouse has caught up. It is over after 46m, from 02:14 UTC to 03:00 UTC. It was: the oldest event that was not begun came at 02:14 UTC; the latest run failed: http-status 503 from warehouse.example.com.",
 		},
 		sluice.AlertQuarantine: {
 			"Calls of webhook.a are refused: signature-invalid: The secret differs; 2 calls in the last 5 minutes, since 02:14 UTC.",

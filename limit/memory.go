@@ -42,6 +42,13 @@ func NewMemory(bytes int64, pressure *Pressure) *Memory {
 	return &Memory{max: bytes, free: semaphore.NewWeighted(bytes), pressure: pressure}
 }
 
+// Beside returns an equal budget that others don't take from, and whose takers don't wait for the
+// pressure.
+func (m *Memory) Beside() *Memory { return NewMemory(m.max, nil) }
+
+// Calm waits a moment until the pressure is not high, and reports whether it is not.
+func (m *Memory) Calm(ctx context.Context) bool { return m.pressure.ease(ctx, stretch.Of(patience)) }
+
 // Fits returns how many things of a size fit into the budget.
 func (m *Memory) Fits(bytes int64) int { return int(m.max / bytes) }
 

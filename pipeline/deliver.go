@@ -1,8 +1,10 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"strings"
@@ -12,7 +14,6 @@ import (
 	"sluice/pipeline/run"
 	"sluice/pipeline/source"
 	"sluice/problem"
-	"sluice/wait"
 )
 
 // deliver makes an attempt to run a pipeline for an event and returns its outcome. If
@@ -31,19 +32,23 @@ func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Deliv
 	owner.HintCover("pipeline.get").HideInternals(d.Message)
 	switch {
 	case err != nil && noAttempt(ctx, err):
-		return sluice.Outcome{}, giveBack(ctx, err)
+		return sluice.Outcome{}, cmp.Or(ctx.Err(), err)
 	case err != nil:
 		return r.failed(p, d, err), nil
 	case !hears:
 		return r.succeeded(p, d, nil), nil
 	case d.Peek:
-		if wants, err := r.wants(program, d.Message); wants || err != nil {
-			return sluice.Outcome{}, nil //nolint:nilerr // the run fails likewise
+		if wants, err := r.wants(ctx, program, d.Message, maxPeek); wants || err != nil {
+			return sluice.Outcome{}, nil //nolint:nilerr // the run fails likewise, or has more memory
 		}
 		return r.passed(p), nil
 	}
 	if _, err := placeOf(program, d); err != nil {
-		if wants, whereErr := r.wants(program, d.Message); !wants && whereErr == nil {
+		wants, whereErr := r.wants(ctx, program, d.Message, math.MaxInt64)
+		switch {
+		case sluice.CodeNoRunMemory.Is(whereErr):
+			return sluice.Outcome{}, whereErr
+		case !wants && whereErr == nil:
 			return r.passed(p), nil
 		}
 		r.unrun(p, d, sluice.RunReport{Status: sluice.StatusError, Error: problem.Of(err)})
@@ -63,7 +68,7 @@ func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Deliv
 	case err == nil:
 		o = r.succeeded(p, d, t.Body)
 	case noAttempt(ctx, err):
-		return o, giveBack(ctx, err)
+		return o, cmp.Or(ctx.Err(), err)
 	case t.next.IsZero():
 		o = r.failed(p, d, err)
 	default:
@@ -113,26 +118,10 @@ func (r *Runner) mayHear(
 	return owner, true, nil
 }
 
-// longestGiveBack bounds how long a run that got no memory waits before its event goes
-// back to the queue.
-const longestGiveBack = time.Second
-
 // noAttempt reports whether an error is no fault of the pipeline. Then the event goes
-// back to the queue.
+// back to the queue, or the run begins again when there is memory.
 func noAttempt(ctx context.Context, err error) bool {
 	return ctx.Err() != nil || sluice.EngineAway(err) || sluice.CodeNoRunMemory.Is(err)
-}
-
-// giveBack returns the error that puts an event back into the queue. After a lack of
-// memory it waits first.
-func giveBack(ctx context.Context, err error) error {
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case sluice.CodeNoRunMemory.Is(err): // runs that failed together must not come back together
-		return errors.Join(err, wait.For(ctx, rand.N(longestGiveBack)))
-	}
-	return err
 }
 
 // A tried is how an attempt went, and when the next one is, zero if there is none.
@@ -161,7 +150,10 @@ func (r *Runner) deliverOnce(
 	if d.First.IsZero() {
 		d.First = began
 	}
-	if err != nil && !noAttempt(ctx, err) {
+	switch {
+	case sluice.CodeNoRunMemory.Is(err):
+		t.next = time.Now() // see comeBack
+	case err != nil && !noAttempt(ctx, err):
 		t.next = retryPolicy{program.Retry, rand.N[time.Duration]}.next(time.Now(), d, err)
 	}
 	r.observed(t.Outcome, t.next)
@@ -182,15 +174,24 @@ func (r *Runner) startFor(
 	return start, err
 }
 
-// wants reports whether a pipeline wants an event, by its where, before a run.
-func (r *Runner) wants(program *source.Program, event map[string]any) (bool, error) {
+// maxPeek is how many bytes a where may make before its event has a slot. One that makes more is
+// decided in a run, so that the bounds of runs hold for it.
+const maxPeek = 1 << 20
+
+// wants reports whether a pipeline wants an event, by its where, before a run. Its where may make so
+// many bytes.
+func (r *Runner) wants(
+	ctx context.Context, program *source.Program, event map[string]any, most int64,
+) (bool, error) {
 	var memory func(bytes int) error
-	if r.Limits.Shared != nil {
-		hold, made := r.Limits.Shared.Hold(), int64(0)
+	if limits := r.limits(ctx); limits.Shared != nil {
+		hold, made := limits.Shared.Hold(), int64(0)
 		defer hold.Release()
 		memory = func(bytes int) error {
-			made += int64(bytes)
-			return hold.Try(made)
+			if made += int64(bytes); made <= most && hold.Try(made) == nil {
+				return nil
+			}
+			return limits.Refusal()
 		}
 	}
 	return program.Trigger.Wants(event, memory)

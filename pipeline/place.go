@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"hash/fnv"
+	"math"
 	"strings"
 	"time"
 
@@ -83,7 +84,7 @@ func (s *service) place(ctx context.Context, p *sluice.Pipeline) func(sluice.Del
 		if err != nil {
 			return place
 		}
-		if wants, err := s.runner.wants(program, d.Message); wants && err == nil {
+		if wants, err := s.runner.wants(ctx, program, d.Message, math.MaxInt64); wants && err == nil {
 			place, _ = placeOf(program, d)
 		}
 		return place

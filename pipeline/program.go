@@ -69,7 +69,8 @@ func (r *Runner) Parse(text string) (*source.Program, error) {
 
 // parse is Parse for a caller: what the parser needs is taken from the memory of all runs.
 func (r *Runner) parse(ctx context.Context, text string) (*source.Program, error) {
-	release, err := r.Limits.Reserve(ctx, int64(expression.Expansion("convert.fromYaml", text)))
+	limits := r.limits(ctx)
+	release, err := limits.Reserve(ctx, int64(expression.Expansion("convert.fromYaml", text)))
 	if err != nil {
 		return nil, err
 	}

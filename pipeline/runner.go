@@ -78,6 +78,7 @@ type Runner struct {
 	RunnerOptions
 
 	slots    chan struct{}
+	hunger   *hunger
 	testers  *limit.Shares[string] // by username
 	programs sync.Map              // compiled, by the names of pipelines
 
@@ -89,6 +90,7 @@ func NewRunner(o RunnerOptions) *Runner {
 	return &Runner{
 		RunnerOptions: o,
 		slots:         make(chan struct{}, cmp.Or(o.MaxRuns, sluice.DefaultMaxRuns)),
+		hunger:        newHunger(o.Limits.Shared),
 		testers:       limit.NewShares[string](testsPerUser),
 		secretUses:    limit.NewCache[secretUse, time.Time](maxSecretUses),
 	}
@@ -110,7 +112,8 @@ func (r *Runner) Charge(ctx context.Context, name string, args command.Args) (re
 	for _, arg := range args {
 		bytes += expression.Expansion(name, arg.Value)
 	}
-	return r.Limits.Reserve(ctx, int64(bytes))
+	limits := r.limits(ctx)
+	return limits.Reserve(ctx, int64(bytes))
 }
 
 // owner returns a function that looks up the user whose permissions a stored pipeline
@@ -158,7 +161,7 @@ func (r *Runner) attempt(ctx context.Context, p *source.Program, s run.Start) (o
 	}
 	err = r.Spans.Do(ctx, span, func(ctx context.Context) error {
 		outside := run.Environment{
-			Limits: r.Limits, Call: r.call, Secret: r.UseSecret, Pause: wait.For, Log: r.Log,
+			Limits: r.limits(ctx), Call: r.call, Secret: r.UseSecret, Pause: wait.For, Log: r.Log,
 		}
 		out, err = run.Run(ctx, outside, p, s)
 		return err

@@ -2,9 +2,11 @@ package pipeline_test
 
 import (
 	"context"
+	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"sluice"
 	"sluice/limit"
@@ -20,7 +22,7 @@ func sharing(bytes int64) func(*pipeline.RunnerOptions) {
 const hungry = "set: {value: '#{repeat(\"x\", 7000000)}', output: vars.a, onError: ignore}"
 
 // TestRunsShareMemory: what one run holds another can't have: who calls is told to
-// come again, an event is given back, and both can when the first one is done.
+// come again, and can when the first one is done; an event has its turn beside it.
 func TestRunsShareMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(sharing(10 << 20))
@@ -42,13 +44,12 @@ func TestRunsShareMemory(t *testing.T) {
 		f.put(t, "p", listening+"- "+hungry)
 		defer f.serving(t)()
 		f.send(t, "p", delivery())
-		if err := <-f.queue.errors; sluice.AsError(err).Code != "no-run-memory" {
-			t.Errorf("the event is given back because of %v", err)
+		if got := <-f.queue.outcomes; got.Status != sluice.StatusOK || got.Attempts != 1 {
+			t.Errorf("the event comes to %+v", got)
 		}
 		<-first
-		f.send(t, "p", delivery())
-		if got := <-f.queue.outcomes; got.Status != sluice.StatusOK || got.Attempts != 1 {
-			t.Errorf("later it comes to %+v", got)
+		if _, err := f.run(t, "pipeline: ["+hungry+"]"); err != nil {
+			t.Errorf("later the caller gets %v", err)
 		}
 	})
 }
@@ -77,4 +78,119 @@ func TestRunsGiveMemoryBack(t *testing.T) {
 	}
 	end()
 	<-ended
+}
+
+// TestHungryRunsGoOn: while the memory of all runs is held, runs that want more than is left have it one
+// at a time, so that all of them end, and those of another pipeline don't wait behind all of one.
+func TestHungryRunsGoOn(t *testing.T) {
+	const large = `repeat("x", 7000000)`
+	for name, source := range map[string]string{
+		"a step":                    listening + "- set: {value: '#{len(" + large + ")}'}",
+		"where":                     "pipeline:\n- event.listen: {eventKey: webhook.a, where: '#{len(body.method + " + large + ") > 0}'}\n- set: {value: 7000000}",
+		"a pipeline within":         listening + "- pipeline.run: {name: inner, onError: ignore}",
+		"a source within":           listening + "- pipeline.run: {source: \"{pipeline: [set: {value: 7000000}], vars: {a: [1" + strings.Repeat(",1", 30_000) + "]}}\", onError: ignore}",
+		"a value and one more then": listening + "- set: {value: '#{repeat(\"x\", 2000000)}', output: vars.a}\n- set: {value: '#{len(" + large + ")}'}",
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				log := new(strings.Builder)
+				f := newFixture(sharing(10<<20), func(r *pipeline.RunnerOptions) { r.Log = slog.New(slog.NewTextHandler(log, nil)) })
+				f.Started = make(chan struct{})
+				f.put(t, "inner", "pipeline: [set: {value: '#{len("+large+")}'}]")
+				f.put(t, "many", source)
+				f.put(t, "few", listening+"- set: {value: '#{len("+large+")}'}")
+				defer f.serving(t)()
+				ctx, end := context.WithCancel(t.Context())
+				ended := make(chan struct{})
+				go func() {
+					defer close(ended)
+					_, _ = f.call(ctx, "pipeline.run", arg("source", "pipeline: ["+hungry+", hang]"))
+				}()
+				<-f.Started
+				began := time.Now()
+				for range 40 {
+					f.send(t, "many", delivery())
+				}
+				f.send(t, "few", delivery())
+				for i := range 41 {
+					got := <-f.queue.outcomes
+					if got.Status != sluice.StatusOK || string(got.Value) != "7000000" || got.Attempts != 1 {
+						t.Fatalf("it comes to %s %s, %+v", got.Status, got.Value, got.Error)
+					}
+					if got.Pipeline == "few" && i > 5 {
+						t.Errorf("the other pipeline waits behind %d", i)
+					}
+				}
+				if took := time.Since(began); took > 10*time.Second {
+					t.Errorf("it took %s", took)
+				}
+				if n := strings.Count(log.String(), "\n"); n != 1 || !strings.Contains(log.String(), "--memory-limit") {
+					t.Errorf("the log has %d lines: %s", n, log)
+				}
+				end()
+				<-ended
+			})
+		})
+	}
+}
+
+// TestHungryRunsPassOneThatWaits: a run that is alone and waits for long does not hold up those that find
+// memory again.
+func TestHungryRunsPassOneThatWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(sharing(10 << 20))
+		f.Started = make(chan struct{})
+		f.put(t, "slow", listening+"- "+hungry+"\n- hang")
+		f.put(t, "quick", listening+"- "+hungry)
+		defer f.serving(t)()
+		first, end := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			_, _ = f.call(first, "pipeline.run", arg("source", "pipeline: ["+hungry+", hang]"))
+		}()
+		<-f.Started
+		f.send(t, "slow", delivery())
+		<-f.Started // it is alone
+		f.send(t, "quick", delivery())
+		end()
+		<-ended
+		if got := <-f.queue.outcomes; got.Pipeline != "quick" || got.Status != sluice.StatusOK {
+			t.Errorf("it comes to %+v", got)
+		}
+	})
+}
+
+// TestTooMuchEvenAlone: what would never fit, whoever else runs, fails, and does not come again.
+func TestTooMuchEvenAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(sharing(10 << 20))
+		f.put(t, "inner", "pipeline: ["+strings.Replace(hungry, ", onError: ignore", "", 1)+"]")
+		f.put(t, "p", listening+"- "+hungry+"\n- pipeline.run: {name: inner}")
+		defer f.serving(t)()
+		f.send(t, "p", delivery())
+		if got := <-f.queue.outcomes; got.Status != sluice.StatusError || got.Error.Code != "too-much-memory" {
+			t.Errorf("it comes to %+v", got)
+		}
+	})
+}
+
+// TestLargeWhereNeedsASlot: what takes more than a look is decided in a run, within its bounds.
+func TestLargeWhereNeedsASlot(t *testing.T) {
+	f := newFixture(sharing(10 << 20))
+	for repeat, status := range map[string]sluice.Status{"1000": sluice.StatusPassed, "7000000": ""} {
+		f.put(t, "p"+repeat, "pipeline:\n- event.listen: {eventKey: webhook.a, where: '#{len(body.method + repeat(\"x\", "+repeat+")) == 0}'}")
+		stop := f.serving(t)
+		d := delivery()
+		d.Peek = true
+		f.send(t, "p"+repeat, d)
+		if got := <-f.queue.outcomes; got.Status != status {
+			t.Errorf("a look at %s comes to %q", repeat, got.Status)
+		}
+		f.send(t, "p"+repeat, delivery())
+		if got := <-f.queue.outcomes; got.Status != sluice.StatusPassed {
+			t.Errorf("a run of %s comes to %+v", repeat, got)
+		}
+		stop()
+	}
 }

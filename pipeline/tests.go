@@ -23,7 +23,7 @@ func (r *Runner) test(ctx context.Context, p sourceParams) (report sluice.TestRe
 		return report, err
 	}
 	defer release()
-	report.Tests = rehearse.Test(ctx, program, r.Limits)
+	report.Tests = rehearse.Test(ctx, program, r.limits(ctx))
 	for _, result := range report.Tests {
 		if result.Passed {
 			report.Passed++

@@ -48,7 +48,7 @@ func (r *Runner) try(ctx context.Context, p tryParams) (result sluice.TryResult,
 	defer release()
 	stage := rehearse.Stage{
 		Commands: r.Commands, Journal: r.Journal, Results: r.Results, User: r.User, Secret: r.Secret,
-		Limits: r.Limits, Log: r.Log,
+		Limits: r.limits(ctx), Log: r.Log,
 	}
 	result, err = stage.Try(ctx, rehearse.Draft{Program: program, Owner: user, Pipeline: p.Pipeline}, q)
 	result.Warnings = r.traps(ctx, program)

@@ -65,7 +65,6 @@ func (k *kept) Offer(ctx context.Context, step string, item sluice.WorkItem) (un
 	if known, err = value.Marshal(item); err == nil {
 		err = k.store(ctx, waitingWork, step, known)
 	}
-	k.again = true
 	return item.Until, err
 }
 
@@ -93,7 +92,7 @@ func (k *kept) store(ctx context.Context, kind, step string, data []byte) error 
 	k.expect(k.binding)
 	sequence, err := k.stream.Write(ctx, waitingSubject(k.binding, k.key, kind+step), nil, data)
 	if err == nil {
-		k.stored = true
+		k.stored, k.again = true, true // the run may begin again on the same delivery
 		k.keepAt(k.binding+"."+k.key, sequence)
 	}
 	return err

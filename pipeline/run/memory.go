@@ -29,8 +29,8 @@ type usage struct {
 	total  weight
 	making int // bytes that the current step has made
 
-	shared  limit.Hold // of the memory of all runs
-	refused bool       // there was none
+	shared limit.Hold // of the memory of all runs
+	waited bool       // for that
 }
 
 func noMemory() error {
@@ -82,14 +82,32 @@ func (l *Limits) fits(bytes int) error {
 	return nil
 }
 
-// take grows the run's share of the memory of all runs to so many bytes. A run that gets
-// no memory ends, whatever its policies: it would go on without a value.
+// take grows the run's share of the memory of all runs to so many bytes. A run waits for that only
+// once: whatever it holds meanwhile, others may be waiting for.
 func (x *execution) take(ctx context.Context, bytes int) error {
-	if x.environment.Limits.Shared == nil {
+	if x.environment.Limits.Shared == nil || x.shared.Try(int64(bytes)) == nil {
 		return nil
 	}
-	if x.shared.Grow(ctx, int64(bytes)) != nil {
-		x.refused = true
+	if x.waited || x.environment.Limits.Alone || x.shared.Grow(ctx, int64(bytes)) != nil {
+		return x.environment.Limits.Refusal()
+	}
+	x.waited = true
+	return nil
+}
+
+// Refusal returns the error of somebody who gets no memory. A run that is alone would get none if
+// it came again either: what runs within it has the rest.
+func (l *Limits) Refusal() error {
+	if l.Alone {
+		return sluice.CodeTooMuchMemory.Errorf("The run and what runs within it would take more together than a " +
+			"server of this size can hold; work on less at a time, or raise --memory-limit.")
+	}
+	return noMemory()
+}
+
+// Calm waits a moment until the server's memory has room for one more run.
+func (l *Limits) Calm(ctx context.Context) error {
+	if l.Shared != nil && !l.Shared.Calm(ctx) {
 		return noMemory()
 	}
 	return nil
@@ -216,6 +234,7 @@ func (x *execution) showUser() {
 type Limits struct {
 	RunTime time.Duration // 0: what the program says
 	Shared  *limit.Memory // the budget of all runs; nil: no bound
+	Alone   bool          // only this run, and what runs within it, takes from Shared
 }
 
 // Reserve takes memory from the budget of all runs, until release is called.
@@ -229,7 +248,7 @@ func (l *Limits) Reserve(ctx context.Context, bytes int64) (release func(), err 
 	memory := l.Shared.Hold()
 	if memory.Grow(ctx, bytes) != nil {
 		memory.Release()
-		return nil, noMemory()
+		return nil, l.Refusal()
 	}
 	return memory.Release, nil
 }
@@ -269,7 +288,8 @@ func (x *execution) count(ctx context.Context) error {
 	return nil
 }
 
-// over reports whether the run must end, whatever the policies of its steps.
-func (x *execution) over(ctx context.Context) bool {
-	return ctx.Err() != nil || x.steps > maxSteps || x.refused
+// over reports whether the run must end with an error, whatever the policies of its steps. One that
+// got no memory, or that a run within it gave none, would go on without a value.
+func (x *execution) over(ctx context.Context, err error) bool {
+	return ctx.Err() != nil || x.steps > maxSteps || sluice.CodeNoRunMemory.Is(err)
 }

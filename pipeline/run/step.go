@@ -40,7 +40,7 @@ func (x *execution) step(ctx context.Context, s *source.Step) error {
 		if err != nil {
 			return x.positioned(ctx, s, err)
 		}
-		if err = x.do(ctx, s); err == nil || x.over(ctx) || waits(err) {
+		if err = x.do(ctx, s); err == nil || x.over(ctx, err) || waits(err) {
 			return err
 		}
 		x.assign(source.Target{}, before, weight)
