@@ -143,7 +143,7 @@ func TestMissedSettings(t *testing.T) {
 	// Plain HTTP only where the operator names the network.
 	elsewhere := start(t)
 	hook := elsewhere.create("webhook.github", "provider", "github", "signingSecret", "s3cret", "apiUrl", apiURL, "apiSecret", "t0ken")
-	elsewhere.command("webhook.missed", map[string]any{"eventKey": hook.EventKey}).wantProblem(t, http.StatusBadGateway, "sender-refuses")
+	elsewhere.command("webhook.missed", map[string]any{"eventKey": hook.EventKey}).wantProblem(t, http.StatusForbidden, "address-refused")
 }
 
 // TestMissedChecks: a fetched event must meet the schema and the largest length, and a

@@ -98,10 +98,6 @@ func TestSentForLater(t *testing.T) {
 	if at, _ := sent["due"].(string); !strings.HasPrefix(due.Format(time.RFC3339Nano), strings.TrimSuffix(at, "Z")[:20]) || past["due"] != nil {
 		t.Errorf("it is due at %v, and %v", sent["due"], past["due"])
 	}
-	s.command("event.replay", map[string]any{"traceId": sent["traceId"]}).wantProblem(t, 409, "event-waits")
-	if got := s.command("event.replay", map[string]any{"eventKey": "later.due", "since": "1h", "dryRun": true}).wantStatus(t, 200).object(t); got["selected"] != 1.0 {
-		t.Errorf("of one that is done and one that waits, %v are replayed", got)
-	}
 	<-o.arrived
 	s.stop()
 	s.resume()
@@ -114,6 +110,26 @@ func TestSentForLater(t *testing.T) {
 	}
 	if all := o.all(); len(all) != 2 || all[0].path != "/past" {
 		t.Errorf("these came: %v", all)
+	}
+}
+
+// TestReplayOfWhatWaits: what waits for its time is not replayed, unless that is forced.
+func TestReplayOfWhatWaits(t *testing.T) {
+	t.Parallel()
+	s := start(t, untilDone)
+	s.store("later", listening("later.due", "set: {value: 1}"))
+	send := func(params map[string]any) string {
+		params["eventKey"] = "later.due"
+		return s.command("event.send", params).wantStatus(t, 200).object(t)["traceId"].(string)
+	}
+	waits, done := send(map[string]any{"delay": "1h"}), send(map[string]any{})
+	eventually(t, "one to be done", func() bool { return s.traces("traceId", done)[0].Status == "ok" })
+	s.command("event.replay", map[string]any{"traceId": waits}).wantProblem(t, 409, "event-waits")
+	for force, want := range map[bool]float64{false: 1, true: 2} {
+		got := s.command("event.replay", map[string]any{"eventKey": "later.due", "since": "1h", "dryRun": true, "force": force}).wantStatus(t, 200).object(t)
+		if got["selected"] != want {
+			t.Errorf("force %t: of one that is done and one that waits, %v are replayed", force, got)
+		}
 	}
 }
 

@@ -248,7 +248,7 @@ func TestLoopsEnd(t *testing.T) {
 	}
 
 	t.Run("of a pipeline that replays what started it", func(t *testing.T) {
-		s.store("again", listening("loop.again", "event.replay: {traceId: '#{body.traceId}', rate: 1000}"))
+		s.store("again", listening("loop.again", "event.replay: {traceId: '#{body.traceId}', rate: 1000, force: true}"))
 		s.sendEvent("loop.again", 0)
 		if letter := s.eventualLetter(t, "again"); letter["error"].(map[string]any)["code"] != "too-many-hops" {
 			t.Errorf("the letter is %v", letter)
