@@ -34,8 +34,9 @@ func (s *erasures) isDone(traceID string) bool {
 
 // List implements sluice.Erasures.
 func (s *erasures) List() []sluice.Erasure {
-	all := []sluice.Erasure{}
-	for _, one := range s.records.All() {
+	records := s.records.All()
+	all := make([]sluice.Erasure, 0, len(records))
+	for _, one := range records {
 		all = append(all, *one)
 	}
 	return all
@@ -60,7 +61,7 @@ func (s *erasures) Erase(ctx context.Context, calls []sluice.Call) error {
 			one.Events = append(one.Events, reference.Sequence)
 		}
 	}
-	var all []sluice.Erasure
+	all := make([]sluice.Erasure, 0, len(of))
 	for _, one := range of {
 		all = append(all, *one)
 	}

@@ -130,6 +130,7 @@ func (k awsKey) path(u *url.URL) string {
 
 // canonicalHeaders returns the headers that are signed, a line each, and their names.
 func canonicalHeaders(r *http.Request) (lines, names string) {
+	var text strings.Builder
 	signed := map[string][]string{"host": {r.URL.Host}}
 	for name, values := range r.Header {
 		if len(values) == 0 || slices.Contains(unsigned, name) {
@@ -143,9 +144,9 @@ func canonicalHeaders(r *http.Request) (lines, names string) {
 	}
 	order := slices.Sorted(maps.Keys(signed))
 	for _, name := range order {
-		lines += name + ":" + strings.Join(signed[name], ",") + "\n"
+		text.WriteString(name + ":" + strings.Join(signed[name], ",") + "\n")
 	}
-	return lines, strings.Join(order, ";")
+	return text.String(), strings.Join(order, ";")
 }
 
 // awsEscape encodes all but letters, digits, -, _, . and ~.

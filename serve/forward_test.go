@@ -46,6 +46,21 @@ func (s *service) exchanges(query string, alterations ...func(*http.Request)) (a
 	return all
 }
 
+// standardWebhooks checks what http.forward has signed.
+func standardWebhooks(t *testing.T, key string) *sender.Verifier {
+	t.Helper()
+	scheme, err := sender.ParseScheme([]byte(`{"header": "webhook-signature", "format": "v1,{signature}", "encoding": "base64",
+		"signed": "{id}.{timestamp}.{body}", "timestampHeader": "webhook-timestamp", "idHeader": "webhook-id"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	verifier, err := sender.New(scheme, []string{key}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return verifier
+}
+
 // TestACallIsPassedOn: one step sends a call on as it came, signed, at each
 // attempt with the same id; and the trace has what went out and came back, for
 // those who may see it.
@@ -77,15 +92,7 @@ func TestACallIsPassedOn(t *testing.T) {
 	if got.Status != "ok" || got.Value != 200.0 {
 		t.Fatalf("it came to %+v", got)
 	}
-	scheme, err := sender.ParseScheme([]byte(`{"header": "webhook-signature", "format": "v1,{signature}", "encoding": "base64",
-		"signed": "{id}.{timestamp}.{body}", "timestampHeader": "webhook-timestamp", "idHeader": "webhook-id"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	verifier, err := sender.New(scheme, []string{key}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	verifier := standardWebhooks(t, key)
 	for i, call := range o.all() {
 		if call.body != body || call.header.Get("Content-Type") != "application/x-own" || call.header.Get("X-Hub-Signature") != "sha1=x" ||
 			call.header.Get("Webhook-Id") != got.CorrelationID || call.header.Get("Svc-Trace-Id") != got.TraceID || call.header.Get("Token") != "" {

@@ -150,7 +150,7 @@ func (s *Shares) trim(ctx context.Context) error {
 // level cuts the shares that are too large for all to be within a bound.
 func (s *Shares) level(ctx context.Context, weight func(share) int64, bound int64) (err error) {
 	s.mu.Lock()
-	var sizes []int64
+	sizes := make([]int64, 0, len(s.owned))
 	for _, has := range s.owned {
 		sizes = append(sizes, weight(has))
 	}

@@ -15,7 +15,7 @@ const maxExported = 10_000
 
 // exportSelected exports the calls of trace ids.
 func exportSelected(v *page.Visit, traces []string) error {
-	var calls []sluice.CallView
+	calls := make([]sluice.CallView, 0, len(traces))
 	for _, trace := range traces {
 		calls = append(calls, Find(v, "traceId", trace, "limit", "20").Items...)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"sluice"
 	"sluice/portal/page"
@@ -21,9 +22,11 @@ func payloadText(c sluice.CallView) string {
 	body, whole := sentBody(c)
 	switch {
 	case c.PayloadEncoding == sluice.EncodingFiles && json.Unmarshal(c.Payload, &sent) == nil:
+		var list strings.Builder
 		for _, file := range sent.Files {
-			body += fmt.Sprintf("%s (%s, %s)\n", file.Filename, file.Type, wording.Bytes(file.Size))
+			fmt.Fprintf(&list, "%s (%s, %s)\n", file.Filename, file.Type, wording.Bytes(file.Size))
 		}
+		body = list.String()
 	case c.PayloadEncoding == sluice.EncodingBase64 && !whole && json.Unmarshal(c.Payload, &sent) == nil:
 		return wording.Bytes(sent.Size) + " of " + sent.Type
 	case whole && c.PayloadEncoding != sluice.EncodingText && json.Valid([]byte(body)):

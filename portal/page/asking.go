@@ -23,14 +23,14 @@ func (s *Site) Allows(user sluice.User, name string) bool {
 
 // Args makes arguments of pairs of name and value, and of other arguments. It leaves out empty texts.
 func Args(given ...any) (all command.Args) {
-	for i := 0; i < len(given); i++ {
-		name, isName := given[i].(string)
+	for len(given) > 0 {
+		name, isName := given[0].(string)
 		if !isName {
-			all = append(all, given[i].(command.Args)...)
+			all, given = append(all, given[0].(command.Args)...), given[1:]
 			continue
 		}
-		i++
-		value := given[i]
+		value := given[1]
+		given = given[2:]
 		text, isText := value.(string)
 		if isText {
 			value = command.Text(text)

@@ -12,10 +12,11 @@ import (
 
 // Open opens a page of the portal, or prints its URL where there is no browser.
 func (t *Terminal) Open(ctx context.Context, page string, item ...string) error {
-	target := t.Server.URL() + page
+	parts := []string{t.Server.URL() + page}
 	for _, part := range item {
-		target += "/" + url.PathEscape(part)
+		parts = append(parts, url.PathEscape(part))
 	}
+	target := strings.Join(parts, "/")
 	if browser := browserCommand(runtime.GOOS); browser != nil {
 		t.Sayf("Opening %s", target)
 		if _, err := StartBrowser(ctx, browser, target); err == nil {
