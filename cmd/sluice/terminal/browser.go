@@ -12,9 +12,9 @@ import (
 
 // Open opens a page of the portal, or prints its URL where there is no browser.
 func (t *Terminal) Open(ctx context.Context, page string, item ...string) error {
-	parts := []string{t.Server.URL() + page}
-	for _, part := range item {
-		parts = append(parts, url.PathEscape(part))
+	parts := append([]string{t.Server.URL() + page}, item...)
+	for i, part := range item {
+		parts[1+i] = url.PathEscape(part)
 	}
 	target := strings.Join(parts, "/")
 	if browser := browserCommand(runtime.GOOS); browser != nil {
