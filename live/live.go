@@ -4,6 +4,7 @@ package live
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"sync"
 	"time"
@@ -30,13 +31,12 @@ type Streams struct {
 	// heartbeats, and hear nothing of an end: they connect again.
 	Pages bool
 
-	all     *limit.Slots
-	readers *limit.Shares[string] // by username
+	readers *limit.Places // by username
 }
 
 // New returns streams. Their number is bounded, for each user and in all.
 func New(s Streams) *Streams {
-	s.all, s.readers = limit.NewSlots(sluice.MaxTails), limit.NewShares[string](sluice.MaxTailsPerUser)
+	s.readers = limit.NewPlaces(sluice.MaxTailsPerUser, sluice.MaxTails)
 	return &s
 }
 
@@ -45,15 +45,15 @@ func (s *Streams) Serve(w http.ResponseWriter, r *http.Request, user sluice.User
 	if !user.MayCall(Permission, true) {
 		return sluice.NotPermitted(Permission)
 	}
-	if !s.readers.Enter(user.Name) {
+	leave, err := s.readers.Enter(user.Name)
+	switch {
+	case errors.Is(err, limit.ErrNoShare):
 		const message = "You have as many live tails open as one user may. Try again when some have ended."
 		return sluice.CodeTooManyTails.Errorf(message).After(time.Second)
-	}
-	defer s.readers.Leave(user.Name)
-	if s.all.Enter() != nil {
+	case err != nil:
 		return sluice.Passing(sluice.CodeTooManyTails, "As many live tails are open as the server allows.")
 	}
-	defer s.all.Leave()
+	defer leave()
 	q.Cover, q.Known = user.CoverOf(Permission, true), user.Cover(sluice.MaySeePayload)
 	ctx, cancel := context.WithCancel(r.Context())
 	entries, err := s.Tail.Follow(ctx, q)

@@ -26,7 +26,7 @@ type Options struct {
 
 // Commands returns the step and the commands about it.
 func Commands(o Options) []command.Command {
-	w := workers{o, newTakers()}
+	w := workers{o, limit.NewPlaces(maxTakersPerUser, maxTakers)}
 	return []command.Command{
 		command.New("work", "Let somebody outside do something, at a time of their own; what they answer is the body "+
 			"of the next step. The run leaves its place meanwhile.", offer, command.Waits, ofQueue),
@@ -47,7 +47,7 @@ func Commands(o Options) []command.Command {
 // workers are those who call the commands.
 type workers struct {
 	Options
-	takers takers
+	takers *limit.Places // by username
 }
 
 // Bounds of what workers and authors may say.
@@ -125,37 +125,23 @@ type takeParams struct {
 	Wait  time.Duration `json:"wait" max:"30s" doc:"How long to wait if there is none."`
 }
 
-// takers are those who wait for work.
-type takers struct {
-	users *limit.Shares[string]
-	all   *limit.Slots
-}
-
-func newTakers() takers {
-	return takers{limit.NewShares[string](maxTakersPerUser), limit.NewSlots(maxTakers)}
-}
-
-// enter lets a user wait until leave is called.
-func (t takers) enter(user string) (leave func(), err error) {
-	if !t.users.Enter(user) {
-		return nil, sluice.CodeTooManyCalls.Errorf("As many of your calls wait for work as one user's may; there is " +
+// wait takes a place among those who wait for work, until leave is called.
+func (w workers) wait(user string) (leave func(), err error) {
+	switch leave, err = w.takers.Enter(user); {
+	case errors.Is(err, limit.ErrNoShare):
+		err = sluice.CodeTooManyCalls.Errorf("As many of your calls wait for work as one user's may; there is " +
 			"none now. Take several items with one call (limit), or try again soon.").After(2 * time.Second)
+	case err != nil:
+		err = sluice.Passing(sluice.CodeOverloaded, "As many calls wait for work as the server allows.")
 	}
-	if t.all.Enter() != nil {
-		t.users.Leave(user)
-		return nil, sluice.Passing(sluice.CodeOverloaded, "As many calls wait for work as the server allows.")
-	}
-	return func() {
-		t.all.Leave()
-		t.users.Leave(user)
-	}, nil
+	return leave, err
 }
 
 func (w workers) take(ctx context.Context, p takeParams) (list sluice.List[sluice.WorkItem], err error) {
 	user, refused := sluice.UserFrom(ctx).Name, error(nil)
 	if p.Wait > 0 {
 		var leave func()
-		if leave, refused = w.takers.enter(user); refused == nil {
+		if leave, refused = w.wait(user); refused == nil {
 			defer leave()
 		} else {
 			p.Wait = 0 // what is there is given all the same
