@@ -102,7 +102,7 @@ func (e *Engine) stored(sequence uint64, subject string, event *sluice.Event) {
 // the event that it repeats.
 func (e *Engine) settled(s queue.Settled) {
 	e.Journal.Hear(journal.Settled(s))
-	if e.Erasures.isAsked(s.TraceID) {
+	if s.Outcome.Stored > 0 && e.Erasures.isAsked(s.TraceID) { // otherwise nothing was made of it
 		e.Erasures.eraseLate(s.Sequence, s.TraceID)
 	}
 	if s.First != "" && s.Outcome.Status == sluice.StatusOK {

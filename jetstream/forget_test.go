@@ -418,7 +418,12 @@ func TestErasedWhileItWaits(t *testing.T) {
 			if call := callOf(t, e, received.TraceID); call.Status != want[1] || call.Erased != isKept {
 				t.Errorf("the call is %+v", call)
 			}
-			e.Journal.TellEnds(t.Context())
+			natstest.Eventually(t, "its end to be told", func() bool { // by its delivery, if that has just put it there
+				e.Journal.TellEnds(t.Context())
+				mu.Lock()
+				defer mu.Unlock()
+				return len(told) > 0
+			})
 			storePipeline(t, e, p.Name, nil)
 			if call := callOf(t, e, received.TraceID); call.Status != want[1] {
 				t.Errorf("without its pipeline it is %+v", call)

@@ -103,15 +103,15 @@ func TestRefusalsTellNoPayload(t *testing.T) {
 	s := start(t)
 	h := s.create("webhook.schema", "maxPayloadLength", 4<<20,
 		"schema", `{"properties":{"a":{"pattern":"^x$"},"b":{"maximum":5}},"additionalProperties":{"items":{"type":"string"}}}`)
-	got := s.call(h, "application/json", `{"a":"CANARY-TEXT","b":4711,"`+strings.Repeat("n", 1<<20)+`":[`+strings.Repeat("1,", 50)+`1]}`)
+	got := s.call(h, "application/json", `{"a":"CANARY-TEXT","b":4711081547110815,"`+strings.Repeat("n", 1<<20)+`":[`+strings.Repeat("1,", 50)+`1]}`)
 	got.wantProblem(t, 422, "payload-invalid")
 	if len(got.body) > 16<<10 {
 		t.Errorf("the answer has %d bytes", len(got.body))
 	}
-	s.call(h, "application/json", `{"a":"CANARY-TEXT","b":4711}`).wantProblem(t, 422, "payload-invalid")
+	s.call(h, "application/json", `{"a":"CANARY-TEXT","b":4711081547110815}`).wantProblem(t, 422, "payload-invalid")
 	s.command("iam.user.put", map[string]any{"username": "vera", "password": "a-viewer-of-calls", "roles": []string{"viewer"}}).wantStatus(t, 200)
 	shown := s.command("quarantine.get", map[string]any{"brief": true}, func(r *http.Request) { r.SetBasicAuth("vera", "a-viewer-of-calls") }).wantStatus(t, 200)
-	if text := string(shown.body); strings.Contains(text, "CANARY") || strings.Contains(text, "4711") || strings.Contains(text, "nnnn") || !strings.Contains(text, "payload-invalid") {
+	if text := string(shown.body); strings.Contains(text, "CANARY") || strings.Contains(text, "4711081547110815") || strings.Contains(text, "nnnn") || !strings.Contains(text, "payload-invalid") {
 		t.Errorf("a viewer sees %.2000s", text)
 	}
 	shown = s.command("quarantine.get", map[string]any{"brief": true}).wantStatus(t, 200)
