@@ -70,8 +70,10 @@ func (w *Waiting) onClock(s state, stored time.Time) state {
 func (w *Waiting) left(due time.Time) time.Duration { return due.Round(0).Sub(w.now()) }
 
 // hold returns when an event that keeps its place is due, or with the error of ctx. If it is
-// tried before, it returns for which target.
-func (w *Waiting) hold(ctx context.Context, binding, key string, s state) (tries sluice.Target, err error) {
+// tried before, it returns for which target. Gone says that the event was withdrawn before it was here.
+func (w *Waiting) hold(
+	ctx context.Context, binding, key string, s state, gone func() bool,
+) (tries sluice.Target, err error) {
 	wake := make(chan sluice.Target, 1)
 	w.mu.Lock()
 	w.keepTime()
@@ -90,10 +92,14 @@ func (w *Waiting) hold(ctx context.Context, binding, key string, s state) (tries
 			w.hurry(hurryOrder{Bindings: []string{binding}, Key: key, Answer: true}, false)
 		}
 	}
-	select {
-	case tries = <-wake:
-	case <-ctx.Done():
-		err = ctx.Err()
+	if gone() {
+		err = errElsewhere
+	} else {
+		select {
+		case tries = <-wake:
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

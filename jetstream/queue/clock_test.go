@@ -51,7 +51,7 @@ func TestAClockThatIsSetRight(t *testing.T) {
 		"with its place": func(t *testing.T, w *Waiting, due time.Time) error {
 			ctx, stop := context.WithCancel(t.Context())
 			defer stop()
-			c := &consumption{queue: &Queue{host: w.host, Waiting: w}, binding: "b", ordered: true, picked: make(chan struct{}, 1)}
+			c := &consumption{queue: &Queue{host: w.host, Waiting: w, work: newInProgress()}, binding: "b", ordered: true, picked: make(chan struct{}, 1)}
 			go c.followWaiting(ctx)
 			_, err := (&live{consumption: c}).wait(ctx, &delivery{key: keyOf(0)}, attempt{outcome: sluice.Outcome{Next: due}, before: true})
 			return err
@@ -91,14 +91,26 @@ func TestAClockThatIsSetBack(t *testing.T) {
 		time.AfterFunc(time.Second, func() { clock.set(-day) })
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
-		c := &consumption{queue: &Queue{host: w.host, Waiting: w}, binding: "b", picked: make(chan struct{}, 1)}
+		c := &consumption{queue: &Queue{host: w.host, Waiting: w, work: newInProgress()}, binding: "b", picked: make(chan struct{}, 1)}
 		go c.followWaiting(ctx)
-		_, err := w.hold(ctx, "b", keyOf(0), state{Due: began.Add(time.Minute), Held: true})
+		_, err := w.hold(ctx, "b", keyOf(0), state{Due: began.Add(time.Minute), Held: true}, func() bool { return false })
 		if took := time.Since(began); err != nil || took < time.Minute || took > time.Minute+lookEvery {
 			t.Errorf("it waits for %s (%v)", took, err)
 		}
 		if w.Waits(1) {
 			t.Error("it is known when it waits no more")
+		}
+	})
+}
+
+// TestErasedBeforeItIsHeld: an event that was erased just before it begins to wait in its place does not wait there.
+func TestErasedBeforeItIsHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, began := waitingBy(new(wrongClock)), time.Now()
+		d := &delivery{withdrawn: new(Settled)}
+		_, err := w.hold(t.Context(), "b", keyOf(0), state{Due: began.Add(time.Hour), Held: true}, func() bool { return newInProgress().isWithdrawn(d) })
+		if !errors.Is(err, errElsewhere) || time.Since(began) > 0 || w.Waits(1) {
+			t.Errorf("it waits for %s (%v)", time.Since(began), err)
 		}
 	})
 }

@@ -71,7 +71,7 @@ func (l *live) wait(ctx context.Context, d *delivery, a attempt) (due bool, err 
 	if a.answered() {
 		return true, nil
 	}
-	d.tries, err = waiting.hold(ctx, l.binding, d.key, s)
+	d.tries, err = waiting.hold(ctx, l.binding, d.key, s, func() bool { return l.queue.work.isWithdrawn(d) })
 	return err == nil, err
 }
 

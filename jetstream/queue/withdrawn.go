@@ -39,6 +39,13 @@ func (q *Queue) Withdraw(pipeline string, s Settled) (others bool) {
 	return others
 }
 
+// isWithdrawn reports whether the event of a delivery was withdrawn.
+func (w *inProgress) isWithdrawn(d *delivery) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return d.withdrawn != nil
+}
+
 // leave ends a delivery. If its event was withdrawn meanwhile and has no outcome, it waits no longer.
 func (c *consumption) leave(d *delivery) {
 	w := c.queue.work
