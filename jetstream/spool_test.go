@@ -328,6 +328,7 @@ func TestOnlyCallsGoToTheSpool(t *testing.T) {
 		return err != nil && sluice.AsError(err).Code == string(sluice.CodeStorageFull)
 	})
 	s.cut()
+	before := s.one.Spooled() // calls, if the engine was slow
 	replay, message := call("webhook.replay"), call("")
 	replay.ReplayOf = replay.TraceID
 	message.Key, message.Method = "some.message", ""
@@ -335,8 +336,8 @@ func TestOnlyCallsGoToTheSpool(t *testing.T) {
 		_, err := s.one.Events.Accept(t.Context(), e, 0)
 		wantKind(t, err, sluice.Unavailable)
 	}
-	if n := s.one.Spooled(); n != 0 {
-		t.Errorf("%d wait in the spool", n)
+	if n := s.one.Spooled(); n > before {
+		t.Errorf("%d wait in the spool, and %d did before", n, before)
 	}
 }
 
