@@ -151,8 +151,12 @@ func partToken(body []byte, boundary string) (token string, err error) {
 		return "", badBoundary()
 	}
 	delimiter, crlf := []byte("--"+boundary), []byte("\r\n")
-	_, rest, _ := nextDelimiter(body, delimiter)
-	wholeLines := bytes.HasSuffix(body[:len(body)-len(rest)], crlf)
+	preamble, rest, _ := nextDelimiter(body, delimiter)
+	line, _, isLine := bytes.Cut(body[len(preamble):], []byte("\n"))
+	wholeLines := bytes.HasSuffix(line, []byte("\r"))
+	if isLine && rest == nil && !wholeLines {
+		return "", mixedLineEnds() // for others it is no delimiter: parts may follow
+	}
 	for parts, found := 0, false; rest != nil; parts++ {
 		if parts == maxParts {
 			return "", tooManyParts()
@@ -161,7 +165,7 @@ func partToken(body []byte, boundary string) (token string, err error) {
 		var ended bool
 		part, rest, ended = nextDelimiter(rest, delimiter)
 		if ended && wholeLines && len(part) > 0 && !bytes.HasSuffix(part, crlf) {
-			return "", badUpload("has delimiters whose lines end in different ways") // others would read it differently
+			return "", mixedLineEnds() // others would read it differently
 		}
 		text, isToken := tokenPart(part)
 		if isToken && found {
@@ -235,6 +239,8 @@ func cutHeader(part []byte) (header, content []byte, ok bool) {
 func badBoundary() error {
 	return badUpload("needs a boundary of 1 to 70 characters in its Content-Type")
 }
+
+func mixedLineEnds() error { return badUpload("has delimiters whose lines end in different ways") }
 
 func tooManyParts() error {
 	return sluice.CodeTooManyParts.Errorf("The multipart body has more than %d parts.", maxParts)

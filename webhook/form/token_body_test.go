@@ -60,6 +60,7 @@ func FuzzPartToken(f *testing.F) {
 		head + "\r\nse\r\n--bcret\r\n--b--\r\n",
 		"--b\r\nContent-Disposition: form-data; name=\"token\"\r\n ; filename=x\r\n\r\nno\r\n--b--\r\n",
 		"--b\r\nContent-Disposition: form-data;\r\n name=\"token\"\r\n\r\nsecret\r\n--b--\r\n",
+		"--b--\n" + head + "\r\nsecret\r\n--b--\r\n",
 		"--b \t\r\nContent-Disposition: form-data; name=\"token\"\r\n\r\nsecret\r\n--b  \r\n\r\n\r\n--b--\r\n",
 	} {
 		f.Add([]byte(body))
