@@ -314,13 +314,16 @@ func TestWorkersThatWaitHaveAShare(t *testing.T) {
 	defer stop()
 	for range 128 {
 		waiting.Go(func() {
-			r, err := http.NewRequestWithContext(ctx, "POST", s.base()+"/api/v3/command/work.take?queue=scanned&wait=30s", nil)
-			if err != nil {
-				panic(err)
-			}
-			asAdmin(r)
-			if answer, err := s.client.Do(r); err == nil {
-				answer.Body.Close()
+			for ctx.Err() == nil { // one may be refused while brief is asked
+				r, err := http.NewRequestWithContext(
+					ctx, "POST", s.base()+"/api/v3/command/work.take?queue=scanned&wait=30s", nil)
+				if err != nil {
+					panic(err)
+				}
+				asAdmin(r)
+				if answer, err := s.client.Do(r); err == nil {
+					answer.Body.Close()
+				}
 			}
 		})
 	}
