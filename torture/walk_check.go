@@ -210,7 +210,11 @@ func (w *walk) checkCall(ctx context.Context, c *walkCall, found []sluice.Call) 
 
 // checkResult: the result of a call is what its pipeline made.
 func (w *walk) checkResult(ctx context.Context, traceID, kind, correlationID, want string) {
-	result, err := w.client().result(ctx, correlationID)
+	var result sluice.Result
+	err := w.insist(ctx, func() (err error) {
+		result, err = w.client().result(ctx, correlationID)
+		return err
+	})
 	if err != nil || cmp.Or(string(result.Value), "null") != want {
 		w.blamef("the result of the call %s of %s is %s, %v instead of %s", traceID, kind, result.Value, err, want)
 	}

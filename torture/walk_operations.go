@@ -121,7 +121,8 @@ func (w *walk) revive(ctx context.Context) error {
 func isUnavailable(err error) bool {
 	_, lost := errors.AsType[*url.Error](err)
 	text := err.Error()
-	return lost || errors.Is(err, io.ErrUnexpectedEOF) || strings.Contains(text, ": 503 ") || strings.Contains(text, ": 429 ")
+	return lost || errors.Is(err, io.ErrUnexpectedEOF) || strings.Contains(text, "503 Service Unavailable") ||
+		strings.Contains(text, "429 Too Many Requests")
 }
 
 // isExpected reports whether a command was refused for a reason that a walk can't know of.
