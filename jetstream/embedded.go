@@ -22,7 +22,14 @@ import (
 type embedded struct {
 	*Engine
 
-	process *server.Server // nil: it has not started
+	process process // nil: it has not started
+}
+
+// A process is a server of the engine in this process.
+type process interface {
+	nats.InProcessConnProvider
+	Shutdown()
+	WaitForShutdown()
 }
 
 // useEmbedded gives the engine a backend in this process.
@@ -86,7 +93,7 @@ const (
 
 // startEmbedded runs a JetStream server in the process, without a port. It tells of a stream that can't be
 // written any more until a restart.
-func startEmbedded(opts Options, fail func(error)) (*server.Server, error) {
+func startEmbedded(opts Options, fail func(error)) (process, error) {
 	s, err := server.NewServer(&server.Options{
 		ServerName: "sluice",
 		DontListen: true,
@@ -120,7 +127,7 @@ func startEmbedded(opts Options, fail func(error)) (*server.Server, error) {
 
 // connectEmbedded starts the server of a host, and gives the host its connections. After an error the server
 // may run.
-func connectEmbedded(h *stream.Host, opts Options) (*server.Server, error) {
+func connectEmbedded(h *stream.Host, opts Options) (process, error) {
 	s, err := startEmbedded(opts, h.Fail)
 	if err != nil {
 		return nil, err
@@ -138,12 +145,12 @@ func connectEmbedded(h *stream.Host, opts Options) (*server.Server, error) {
 }
 
 // connectTo connects to the server in the process.
-func connectTo(s *server.Server) (*nats.Conn, error) {
+func connectTo(s process) (*nats.Conn, error) {
 	return nats.Connect("", nats.InProcessServer(s), nats.MaxReconnects(-1), nats.Timeout(stream.SetUpTimeout))
 }
 
 // stopEmbedded stops a server. It reports whether that was done in time.
-func stopEmbedded(s *server.Server) (stopped bool) {
+func stopEmbedded(s process) (stopped bool) {
 	done := make(chan struct{})
 	go func() {
 		s.Shutdown()

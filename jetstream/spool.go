@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
-
 	"sluice/durable"
 	"sluice/jetstream/damage"
 	"sluice/jetstream/spool"
@@ -88,7 +86,7 @@ func (s *spooler) keep(ctx context.Context, current *spoolEngine) {
 // A spoolEngine is the embedded engine of a spool.
 type spoolEngine struct {
 	host   *stream.Host
-	server *server.Server
+	server process
 	cancel context.CancelFunc
 }
 

@@ -23,23 +23,31 @@ import (
 //
 // What the engine stores is sealed; the copy is in clear.
 type Bucket[T any] struct {
+	documents
+	records   map[string]*T
+	followers []func(before, after *T) // called under the lock of the copy
+}
+
+// documents are the records of a bucket as the engine has them, whatever their type: a compiler
+// makes the methods of Bucket anew for each type, and in each package that sees one.
+type documents struct {
 	host    *stream.Host
 	name    string
 	stream  jetstream.Stream // behind the bucket
 	changes *stream.Follower
 	disk    *durable.Flusher // nil: durability is the engine's own
 
-	followers []func(before, after *T) // called under the lock of the copy
-
 	writing *semaphore.Weighted // one: the right to write from this node
 	misses  *rate.Limiter       // bounds look-ups of keys that the copy doesn't have
 
 	budget *Budget // nil: the records don't count
 
-	mu       sync.RWMutex
-	sizes    map[string]int // of records that count, as they are stored
-	in       Generation     // of the last attempt to set it up
-	records  map[string]*T
+	// read returns what puts a document into the copy, which is called under its lock.
+	read func(key string, document []byte) (put func(), err error)
+
+	mu       sync.RWMutex      // of the copy, too
+	sizes    map[string]int    // as they are stored
+	in       Generation        // of the last attempt to set it up
 	unsynced map[string]uint64 // revisions that may not be on the disk yet
 	applied  uint64            // revision up to which the copy is complete
 	moved    chan struct{}     // closed and replaced whenever applied grows
@@ -49,52 +57,54 @@ type Bucket[T any] struct {
 
 // New returns a bucket. SetUp comes next.
 func New[T any](h *stream.Host, name string) *Bucket[T] {
-	return &Bucket[T]{
+	b := &Bucket[T]{records: make(map[string]*T), documents: documents{
 		host:     h,
 		name:     name,
 		writing:  semaphore.NewWeighted(1),
 		misses:   rate.NewLimiter(100, 100),
-		records:  make(map[string]*T),
+		sizes:    make(map[string]int),
 		unsynced: make(map[string]uint64),
 		moved:    make(chan struct{}),
-	}
+	}}
+	b.read = b.readDocument
+	return b
 }
 
 // Name returns the name of the bucket.
-func (b *Bucket[T]) Name() string { return b.name }
+func (d *documents) Name() string { return d.name }
 
 // StreamName returns the name of the stream behind the bucket.
-func (b *Bucket[T]) StreamName() string { return streamOf(b.generation().bucket(b.name)) }
+func (d *documents) StreamName() string { return streamOf(d.generation().bucket(d.name)) }
 
 // SetUp creates the bucket of a generation where it is missing, fills the copy
 // and keeps it up to date.
-func (b *Bucket[T]) SetUp(ctx, running context.Context, in Generation) (err error) {
+func (d *documents) SetUp(ctx, running context.Context, in Generation) (err error) {
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("bucket of %s: %w", b.name, err)
+			err = fmt.Errorf("bucket of %s: %w", d.name, err)
 		}
 	}()
-	b.mu.Lock()
-	b.in = in
-	b.mu.Unlock()
-	if b.stream, err = b.host.OpenBucket(ctx, in.bucket(b.name)); err != nil {
+	d.mu.Lock()
+	d.in = in
+	d.mu.Unlock()
+	if d.stream, err = d.host.OpenBucket(ctx, in.bucket(d.name)); err != nil {
 		return err
 	}
-	if err := b.fill(ctx); err != nil {
+	if err := d.fill(ctx); err != nil {
 		return err
 	}
-	if blocks := b.host.Blocks(streamOf(in.bucket(b.name)), true); blocks != nil {
-		b.disk = &durable.Flusher{Sync: blocks.Sync}
+	if blocks := d.host.Blocks(streamOf(in.bucket(d.name)), true); blocks != nil {
+		d.disk = &durable.Flusher{Sync: blocks.Sync}
 		context.AfterFunc(running, blocks.Close)
 	}
-	b.host.Start(func() { b.changes.Visit(running, b.apply) })
+	d.host.Start(func() { d.changes.Visit(running, d.apply) })
 	return nil
 }
 
-func (b *Bucket[T]) generation() Generation {
-	b.mu.RLock()
-	defer b.mu.RUnlock()
-	return b.in
+func (d *documents) generation() Generation {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return d.in
 }
 
 func streamOf(bucket string) string { return stream.BucketPrefix + bucket }
@@ -108,15 +118,15 @@ type Extent struct {
 }
 
 // Extent returns how much the bucket has in it, once that is on stable storage.
-func (b *Bucket[T]) Extent(ctx context.Context) (Extent, error) {
-	b.mu.RLock()
-	e := Extent{Bucket: b.in.bucket(b.name), Revision: b.applied, Records: len(b.records)}
-	b.mu.RUnlock()
-	if b.disk != nil && e.Revision > b.flushed.Load() {
-		if err := b.disk.Flush(ctx); err != nil {
+func (d *documents) Extent(ctx context.Context) (Extent, error) {
+	d.mu.RLock()
+	e := Extent{Bucket: d.in.bucket(d.name), Revision: d.applied, Records: len(d.sizes)}
+	d.mu.RUnlock()
+	if d.disk != nil && e.Revision > d.flushed.Load() {
+		if err := d.disk.Flush(ctx); err != nil {
 			return Extent{}, err
 		}
-		b.flushed.Store(e.Revision)
+		d.flushed.Store(e.Revision)
 	}
 	return e, nil
 }

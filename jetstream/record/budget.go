@@ -36,36 +36,33 @@ func (b *Budget) Warning() string {
 const small = 1 << 10
 
 // Within makes the records of a bucket count in a budget. It comes before SetUp.
-func (b *Bucket[T]) Within(budget *Budget) { b.budget, b.sizes = budget, make(map[string]int) }
+func (d *documents) Within(budget *Budget) { d.budget = budget }
 
 // fits refuses a record for which the budget has no room. What becomes shorter always fits.
-func (b *Bucket[T]) fits(key string, size int) error {
-	if b.budget == nil {
+func (d *documents) fits(key string, size int) error {
+	if d.budget == nil {
 		return nil
 	}
-	b.mu.RLock()
-	before := b.sizes[key]
-	b.mu.RUnlock()
-	if size <= before || before > 0 && size <= small || b.budget.Max == 0 ||
-		b.budget.used.Load()+int64(size-before) <= b.budget.Max {
+	d.mu.RLock()
+	before := d.sizes[key]
+	d.mu.RUnlock()
+	if size <= before || before > 0 && size <= small || d.budget.Max == 0 ||
+		d.budget.used.Load()+int64(size-before) <= d.budget.Max {
 		return nil
 	}
-	b.budget.refused.Add(1)
+	d.budget.refused.Add(1)
 	return sluice.CodeTooManyRecords.Errorf("Webhooks, pipelines with their versions, users, roles, clients "+
 		"and secrets take as much as they may, %d MiB; delete some, or give the server a larger --memory-limit.",
-		b.budget.Max>>20)
+		d.budget.Max>>20)
 }
 
-// weigh counts a record that is in the copy now, or no longer. The caller must hold the lock.
-func (b *Bucket[T]) weigh(key string, size int, exists bool) {
-	if b.budget == nil {
-		return
+// weigh notes the size of a record that is in the copy now, or 0 of one that is no longer. The caller must
+// hold the lock.
+func (d *documents) weigh(key string, size int) {
+	if d.budget != nil {
+		d.budget.used.Add(int64(size - d.sizes[key]))
 	}
-	if !exists {
-		size = 0
-	}
-	b.budget.used.Add(int64(size - b.sizes[key]))
-	if b.sizes[key] = size; size == 0 {
-		delete(b.sizes, key)
+	if d.sizes[key] = size; size == 0 {
+		delete(d.sizes, key)
 	}
 }

@@ -23,6 +23,7 @@ import (
 
 	"sluice"
 	"sluice/jetstream/stream"
+	"sluice/value"
 )
 
 // writeTimeout bounds a change to a bucket.
@@ -44,89 +45,105 @@ func (b *Bucket[T]) Change(
 // ChangeEarly does what Change does, also while the engine is being set up.
 func (b *Bucket[T]) ChangeEarly(
 	ctx context.Context, key string, decide func(before *T, all map[string]*T) (*T, error),
-) (*T, error) {
-	// The change is carried through even if the caller gives up meanwhile.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), b.host.Patience(writeTimeout))
-	defer cancel()
-	after, revision, err := b.write(ctx, key, decide)
+) (after *T, err error) {
+	err = b.change(ctx, key, func() (any, error) {
+		after, err = decide(b.records[key], b.records)
+		if after == nil {
+			return nil, err
+		}
+		return after, err
+	})
 	if err != nil {
 		return nil, err
 	}
-	return after, b.settle(ctx, key, revision)
+	return after, nil
+}
+
+// change stores what decide makes of the record of a key; it calls decide under the lock of the copy.
+func (d *documents) change(ctx context.Context, key string, decide func() (any, error)) error {
+	// The change is carried through even if the caller gives up meanwhile.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.host.Patience(writeTimeout))
+	defer cancel()
+	revision, err := d.write(ctx, key, decide)
+	if err != nil {
+		return err
+	}
+	return d.settle(ctx, key, revision)
 }
 
 // settle makes a change durable. The engine keeps two values of a key. When a third
 // is written, the first may be gone from the disk at once, so the second must be
 // there by then: write settles it first.
-func (b *Bucket[T]) settle(ctx context.Context, key string, revision uint64) error {
-	if b.disk == nil {
+func (d *documents) settle(ctx context.Context, key string, revision uint64) error {
+	if d.disk == nil {
 		return nil
 	}
-	if err := b.disk.Flush(ctx); err != nil {
+	if err := d.disk.Flush(ctx); err != nil {
 		if !errors.Is(err, context.DeadlineExceeded) {
-			b.host.Fail(fmt.Errorf("sync of bucket %s: %w", b.name, err))
+			d.host.Fail(fmt.Errorf("sync of bucket %s: %w", d.name, err))
 		}
 		return sluice.Passing(sluice.CodeEngineUnavailable, "The change could not be made durable.").Because(err)
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.unsynced[key] == revision {
-		delete(b.unsynced, key)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.unsynced[key] == revision {
+		delete(d.unsynced, key)
 	}
 	return nil
 }
 
 // write decides and stores a change, but does not wait for the disk.
-func (b *Bucket[T]) write(
-	ctx context.Context, key string, decide func(before *T, all map[string]*T) (*T, error),
-) (after *T, revision uint64, err error) {
-	if b.writing.Acquire(ctx, 1) != nil {
-		return nil, 0, sluice.Passing(sluice.CodeEngineUnavailable, "Too many changes are waiting.")
+func (d *documents) write(ctx context.Context, key string, decide func() (any, error)) (revision uint64, err error) {
+	if d.writing.Acquire(ctx, 1) != nil {
+		return 0, sluice.Passing(sluice.CodeEngineUnavailable, "Too many changes are waiting.")
 	}
-	defer b.writing.Release(1)
-	upToDate := b.host.SoleWriter
+	defer d.writing.Release(1)
+	upToDate := d.host.SoleWriter
 	for {
-		b.mu.RLock()
-		base, pending := b.applied, b.unsynced[key]
-		after, err = decide(b.records[key], b.records)
-		b.mu.RUnlock()
+		d.mu.RLock()
+		base, pending := d.applied, d.unsynced[key]
+		record, err := decide()
+		d.mu.RUnlock()
 		switch {
 		case err != nil && upToDate:
-			return nil, 0, err
+			return 0, err
 		case err != nil:
 			// Another node may have changed what the decision rests on.
-			err, upToDate = b.CatchUp(ctx), true
+			err, upToDate = d.CatchUp(ctx), true
 		case pending != 0:
-			err = b.settle(ctx, key, pending)
+			err = d.settle(ctx, key, pending)
 		default:
-			revision, err = b.publish(ctx, key, after, base)
+			revision, err = d.publish(ctx, key, record, base)
 			if err == nil {
-				return after, revision, b.await(ctx, revision)
+				return revision, d.await(ctx, revision)
 			}
 			if stream.WasConflict(err) {
-				err = b.await(ctx, base+1)
+				err = d.await(ctx, base+1)
 			}
 		}
 		if err != nil {
-			return nil, 0, err
+			return 0, err
 		}
 	}
 }
 
-func (b *Bucket[T]) publish(ctx context.Context, key string, record *T, base uint64) (revision uint64, err error) {
-	msg, err := newMessage(b.generation(), b.name, stored[T]{key, record})
-	if err != nil {
-		return 0, err
-	}
+func (d *documents) publish(ctx context.Context, key string, record any, base uint64) (revision uint64, err error) {
+	var document []byte
 	if record != nil {
-		if err := b.fits(key, len(msg.Data)); err != nil {
+		if document, err = value.Marshal(record); err != nil {
+			return 0, err
+		}
+	}
+	msg := newMessage(d.generation(), d.name, key, document)
+	if record != nil {
+		if err := d.fits(key, len(msg.Data)); err != nil {
 			return 0, err
 		}
 	}
 	if err := stream.Fits("The record", len(msg.Data)); err != nil {
 		return 0, err
 	}
-	ack, err := b.host.JS.PublishMsg(ctx, msg, jetstream.WithExpectLastSequence(base))
+	ack, err := d.host.JS.PublishMsg(ctx, msg, jetstream.WithExpectLastSequence(base))
 	if err != nil {
 		return 0, stream.NotTaken("the change", err)
 	}

@@ -2,53 +2,71 @@ package record
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
 
 // fill fills the copy. All values come in their order, at most two of a key: reading a million of them takes
 // the engine less time than finding the newest ones.
-func (b *Bucket[T]) fill(ctx context.Context) (err error) {
+func (d *documents) fill(ctx context.Context) (err error) {
 	// Known before the first value comes: those up to here are among them, even if the newest messages of the
 	// stream are gone.
-	last := b.stream.CachedInfo().State.LastSeq
-	if err := b.host.Insist(ctx, "the bucket "+b.name, func(ctx context.Context) (err error) {
-		b.changes, err = b.host.Follow(ctx, b.stream, jetstream.OrderedConsumerConfig{})
+	last := d.stream.CachedInfo().State.LastSeq
+	if err := d.host.Insist(ctx, "the bucket "+d.name, func(ctx context.Context) (err error) {
+		d.changes, err = d.host.Follow(ctx, d.stream, jetstream.OrderedConsumerConfig{})
 		return err
 	}); err != nil {
 		return err
 	}
-	if err := b.changes.Stored(ctx, b.apply); err != nil {
-		b.changes.Stop()
+	if err := d.changes.Stored(ctx, d.apply); err != nil {
+		d.changes.Stop()
 		return err
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.applied = max(b.applied, last)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.applied = max(d.applied, last)
 	return nil
 }
 
 // apply brings a change into the copy. One that can't be opened is left out, since nobody knows which
 // record it is about.
-func (b *Bucket[T]) apply(msg jetstream.Msg, meta *jetstream.MsgMetadata) {
+func (d *documents) apply(msg jetstream.Msg, meta *jetstream.MsgMetadata) {
 	revision := meta.Sequence.Stream
-	change, err := openMessage[T](b.generation(), b.name, msg)
+	key, document, err := openMessage(d.generation(), d.name, msg)
+	var put func()
+	if err == nil {
+		put, err = d.read(key, document)
+	}
 	if err != nil {
-		b.host.Log.Error("A stored record can't be read; it is left out.", "bucket", b.name,
+		d.host.Log.Error("A stored record can't be read; it is left out.", "bucket", d.name,
 			"revision", revision, "error", err)
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if err == nil {
-		b.replace(change.key, change.record)
-		b.weigh(change.key, len(msg.Data()), change.record != nil)
-		if b.disk != nil {
-			b.unsynced[change.key] = revision
+		put()
+		size := 0
+		if document != nil {
+			size = len(msg.Data())
+		}
+		d.weigh(key, size)
+		if d.disk != nil {
+			d.unsynced[key] = revision
 		}
 	}
-	b.applied = max(b.applied, revision)
-	close(b.moved)
-	b.moved = make(chan struct{})
+	d.applied = max(d.applied, revision)
+	close(d.moved)
+	d.moved = make(chan struct{})
+}
+
+// readDocument returns what puts a record into the copy, or takes it out.
+func (b *Bucket[T]) readDocument(key string, document []byte) (put func(), err error) {
+	if document == nil {
+		return func() { b.replace(key, nil) }, nil
+	}
+	after := new(T)
+	return func() { b.replace(key, after) }, json.Unmarshal(document, after)
 }
 
 // replace puts a record into the copy, or takes it out if after is nil.
@@ -80,8 +98,8 @@ func (b *Bucket[T]) Follow(follow func(before, after *T)) {
 
 // Changed returns a channel that is closed at the next change, whichever node
 // makes it.
-func (b *Bucket[T]) Changed() <-chan struct{} {
-	b.mu.RLock()
-	defer b.mu.RUnlock()
-	return b.moved
+func (d *documents) Changed() <-chan struct{} {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return d.moved
 }

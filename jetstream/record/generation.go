@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"strings"
 
@@ -14,7 +13,6 @@ import (
 	"sluice"
 	"sluice/jetstream/stream"
 	"sluice/seal"
-	"sluice/value"
 )
 
 // A Generation is all buckets that are sealed with one key. Of a record the engine
@@ -47,56 +45,41 @@ func (g Generation) key(bucket, key string) string {
 	return base64.RawURLEncoding.EncodeToString(hash[:])
 }
 
-// stored is a record with its key, which the engine's key does not tell. A deleted
-// record is nil.
-type stored[T any] struct {
-	key    string
-	record *T
-}
-
 func newGeneration(box *seal.Box) Generation {
 	g := Generation{id: hex.EncodeToString(sluice.RandomBytes(6)), box: box}
 	g.check = box.Seal(checkName, []byte(g.id))
 	return g
 }
 
-// newMessage returns the message that stores a record, or that it is deleted. The engine stores under its own
-// key: the length of the record's key, that key, and the record as JSON, sealed.
-func newMessage[T any](in Generation, bucket string, s stored[T]) (*nats.Msg, error) {
-	engineKey := in.key(bucket, s.key)
+// newMessage returns the message that stores a document, or with nil that there is none any more. The engine
+// stores under its own key: the length of the record's key, that key, and the document, sealed.
+func newMessage(in Generation, bucket, key string, document []byte) *nats.Msg {
+	engineKey := in.key(bucket, key)
 	msg := nats.NewMsg(in.subjects(bucket) + engineKey)
-	content := append(binary.AppendUvarint(nil, uint64(len(s.key))), s.key...)
-	if s.record == nil {
+	if document == nil {
 		msg.Header.Set("KV-Operation", "DEL")
-	} else {
-		document, err := value.Marshal(s.record)
-		if err != nil {
-			return nil, err
-		}
-		content = append(content, document...)
 	}
-	msg.Data = in.box.Seal(bucket+"/"+engineKey, content)
-	return msg, nil
+	content := append(binary.AppendUvarint(nil, uint64(len(key))), key...)
+	msg.Data = in.box.Seal(bucket+"/"+engineKey, append(content, document...))
+	return msg
 }
 
-// openMessage returns the record in a message of a bucket, which newMessage has made.
-func openMessage[T any](g Generation, bucket string, msg jetstream.Msg) (s stored[T], err error) {
+// openMessage returns the key and the document in a message of a bucket, which newMessage has made.
+func openMessage(g Generation, bucket string, msg jetstream.Msg) (key string, document []byte, err error) {
 	engineKey := strings.TrimPrefix(msg.Subject(), g.subjects(bucket))
 	content, err := g.box.Open(bucket+"/"+engineKey, msg.Data())
 	if err != nil {
-		return s, err
+		return "", nil, err
 	}
 	length, size := binary.Uvarint(content)
 	if size <= 0 || length > uint64(len(content)-size) {
-		return s, errors.New("the record has no key")
+		return "", nil, errors.New("the record has no key")
 	}
-	s.key = string(content[size : size+int(length)])
-	document := content[size+int(length):]
+	key, document = string(content[size:size+int(length)]), content[size+int(length):]
 	if len(document) == 0 {
-		return s, nil
+		document = nil
 	}
-	s.record = new(T)
-	return s, json.Unmarshal(document, s.record)
+	return key, document, nil
 }
 
 // A Key is a key that all nodes share.

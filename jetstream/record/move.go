@@ -2,7 +2,6 @@ package record
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -75,12 +74,12 @@ func (g *Generations) copy(ctx context.Context, bucket string, from, to Generati
 		if msg == nil {
 			break // the rest was removed
 		}
-		record, err := openMessage[json.RawMessage](from, bucket, msg)
+		key, document, err := openMessage(from, bucket, msg)
 		if err != nil {
 			g.Host.Log.Error("A stored record can't be read; it is left out.", "bucket", bucket,
 				"revision", meta.Sequence.Stream, "error", err)
 		}
-		if err != nil || record.record == nil {
+		if err != nil || document == nil {
 			continue
 		}
 		if copied++; copied == 1 {
@@ -88,11 +87,7 @@ func (g *Generations) copy(ctx context.Context, bucket string, from, to Generati
 				return copied, err
 			}
 		}
-		fresh, err := newMessage(to, bucket, record)
-		if err != nil {
-			return copied, err
-		}
-		if err := pending.Add(ctx, g.Host.JS, fresh); err != nil {
+		if err := pending.Add(ctx, g.Host.JS, newMessage(to, bucket, key, document)); err != nil {
 			return copied, err
 		}
 	}

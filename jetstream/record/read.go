@@ -18,18 +18,20 @@ func (b *Bucket[T]) Get(ctx context.Context, key string) (*T, error) {
 	if record != nil || b.host.SoleWriter {
 		return record, nil
 	}
-	if err := b.host.Connected(); err != nil {
-		return nil, err
-	}
-	if !b.misses.Allow() {
-		return nil, nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, stretch.Of(writeTimeout))
-	defer cancel()
-	if err := b.CatchUp(ctx); err != nil {
+	if err := b.lookAgain(ctx); err != nil {
 		return nil, err
 	}
 	return b.Copy(key), nil
+}
+
+// lookAgain lets the copy catch up, unless that was done often of late.
+func (d *documents) lookAgain(ctx context.Context) error {
+	if err := d.host.Connected(); err != nil || !d.misses.Allow() {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, stretch.Of(writeTimeout))
+	defer cancel()
+	return d.CatchUp(ctx)
 }
 
 // Count returns how many records there are.
@@ -62,23 +64,23 @@ func (b *Bucket[T]) Keys() []string {
 
 // CatchUp returns once the copy has all that any node has written by now. It asks the
 // stream's leader, since a replica may be behind.
-func (b *Bucket[T]) CatchUp(ctx context.Context) error {
-	if b.host.SoleWriter {
+func (d *documents) CatchUp(ctx context.Context) error {
+	if d.host.SoleWriter {
 		return nil
 	}
-	info, err := b.stream.Info(ctx)
+	info, err := d.stream.Info(ctx)
 	if err != nil {
 		return stream.NoAnswer(err)
 	}
-	return b.await(ctx, info.State.LastSeq)
+	return d.await(ctx, info.State.LastSeq)
 }
 
 // await returns once the copy has everything up to a revision.
-func (b *Bucket[T]) await(ctx context.Context, revision uint64) error {
+func (d *documents) await(ctx context.Context, revision uint64) error {
 	for {
-		b.mu.RLock()
-		applied, moved := b.applied, b.moved
-		b.mu.RUnlock()
+		d.mu.RLock()
+		applied, moved := d.applied, d.moved
+		d.mu.RUnlock()
 		if applied >= revision {
 			return nil
 		}
