@@ -62,8 +62,11 @@ func (p replay) page(found []sluice.Call) (page []sluice.Call, next string, err 
 }
 
 // firstSpan is the first span of time that is searched; each further one is twice as
-// long.
-const firstSpan = 10 * time.Minute
+// long, up to longestSpan: a time may be asked for that is centuries away.
+const (
+	firstSpan   = 10 * time.Minute
+	longestSpan = 876_000 * time.Hour
+)
 
 // oldest returns the oldest selected calls in order, more than the limit if there are
 // so many. The journal finds the newest calls first, and searching all of them for each
@@ -84,7 +87,7 @@ func (p replay) oldest(ctx context.Context, from time.Time) (found []sluice.Call
 	if to.IsZero() {
 		to = time.Now()
 	}
-	for span := firstSpan; !from.After(to) && len(found) <= cmp.Or(p.Limit, maxReplays); span *= 2 {
+	for span := firstSpan; !from.After(to) && len(found) <= cmp.Or(p.Limit, maxReplays); span = min(2*span, longestSpan) {
 		q.From, q.To, q.Before = from, from.Add(span), ""
 		if q.To.After(to) {
 			q.To = to

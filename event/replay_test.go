@@ -16,6 +16,7 @@ import (
 	"sluice/jetstream"
 	"sluice/jetstream/journal"
 	"sluice/jetstream/natstest"
+	"sluice/stretch"
 )
 
 // A store is a real engine whose calls can be counted.
@@ -101,6 +102,21 @@ func TestReplaysKeepTheirOrder(t *testing.T) {
 		if times[i].Before(times[i-1]) {
 			t.Fatalf("event %d is older than the one before it", i)
 		}
+	}
+}
+
+// TestReplaysOfAllTimes: any span of time is searched to its end, and no further.
+func TestReplaysOfAllTimes(t *testing.T) {
+	s := open(t)
+	s.fill(t, "webhook.some", 3)
+	ctx, cancel := context.WithTimeout(t.Context(), stretch.Of(20*time.Second))
+	defer cancel()
+	done, err := s.run(ctx, command.Args{
+		{Name: "eventKey", Value: "webhook.some"}, {Name: "dryRun", Value: true},
+		{Name: "from", Value: "0001-01-02T00:00:00Z"}, {Name: "to", Value: "9999-12-31T23:59:59Z"},
+	})
+	if found, _ := done.(sluice.Replays); err != nil || found.Selected != 3 {
+		t.Errorf("it finds %+v, %v", done, err)
 	}
 }
 

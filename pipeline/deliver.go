@@ -152,7 +152,7 @@ func (r *Runner) deliverOnce(
 	}
 	switch {
 	case sluice.CodeNoRunMemory.Is(err):
-		t.next = time.Now() // see comeBack
+		t.next = time.Now() // see fed
 	case err != nil && !noAttempt(ctx, err):
 		t.next = retryPolicy{program.Retry, rand.N[time.Duration]}.next(time.Now(), d, err)
 	}
@@ -179,11 +179,12 @@ func (r *Runner) startFor(
 const maxPeek = 1 << 20
 
 // wants reports whether a pipeline wants an event, by its where, before a run. Its where may make so
-// many bytes.
+// many bytes. Without memory for them it can't tell, and its error is that of the limits.
 func (r *Runner) wants(
 	ctx context.Context, program *source.Program, event map[string]any, most int64,
-) (bool, error) {
+) (wanted bool, err error) {
 	var memory func(bytes int) error
+	var refused error
 	if limits := r.limits(ctx); limits.Shared != nil {
 		hold, made := limits.Shared.Hold(), int64(0)
 		defer hold.Release()
@@ -191,10 +192,12 @@ func (r *Runner) wants(
 			if made += int64(bytes); made <= most && hold.Try(made) == nil {
 				return nil
 			}
-			return limits.Refusal()
+			refused = limits.Refusal()
+			return refused
 		}
 	}
-	return program.Trigger.Wants(event, memory)
+	wanted, err = program.Trigger.Wants(event, memory)
+	return wanted, cmp.Or(refused, err)
 }
 
 // passed returns the outcome of an event that a pipeline does not want.

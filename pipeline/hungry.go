@@ -90,45 +90,46 @@ func (r *Runner) limits(ctx context.Context) run.Limits {
 	return limits
 }
 
-// comeBack runs a pipeline again whose run found no memory, until it ends in another way.
-func (r *Runner) comeBack(
-	ctx context.Context, pipeline string, again func(context.Context) (sluice.Outcome, error),
-) (o sluice.Outcome, err error) {
+// fed does something for a pipeline, and again if it finds no memory, until it ends in another way.
+func (r *Runner) fed(ctx context.Context, pipeline string, do func(context.Context) error) error {
+	err := do(ctx)
+	if !sluice.CodeNoRunMemory.Is(err) {
+		return err
+	}
 	if r.hunger.isNews() {
 		r.Log.Warn("Runs find no memory: they begin again, one at a time. Let the pipeline make smaller values, lower "+
 			"its concurrency, or raise --memory-limit.", "pipeline", pipeline)
 	}
 	leave, err := r.hunger.join(ctx, pipeline)
 	if err != nil {
-		return o, err
+		return err
 	}
 	defer leave()
-	for {
-		o, err = r.inTurn(ctx, again)
+	for patience := shareAgain; ; patience = min(2*patience, tellEvery) {
+		err = r.inTurn(ctx, patience, do)
 		if ctx.Err() != nil || !sluice.CodeNoRunMemory.Is(err) {
-			return o, err
+			return err
 		}
 	}
 }
 
 // shareAgain is how long a hungry run waits for its turn before it tries the share again: the run
-// whose turn it is may wait for something for long.
+// whose turn it is may wait for something for long. It waits twice as long each time, since what it does
+// outside before it finds no memory is done again.
 const shareAgain = time.Second
 
-// inTurn makes an attempt, alone if it is its turn soon.
-func (r *Runner) inTurn(
-	ctx context.Context, again func(context.Context) (sluice.Outcome, error),
-) (o sluice.Outcome, err error) {
+// inTurn does something alone if it is its turn soon, otherwise with a part of the share.
+func (r *Runner) inTurn(ctx context.Context, patience time.Duration, do func(context.Context) error) error {
 	select {
 	case r.hunger.turn <- struct{}{}:
 		defer func() { <-r.hunger.turn }()
 		if err := r.Limits.Calm(ctx); err != nil {
-			return o, err
+			return err
 		}
-		return again(context.WithValue(ctx, aloneKey{}, true))
-	case <-time.After(shareAgain):
-		return again(ctx)
+		return do(context.WithValue(ctx, aloneKey{}, true))
+	case <-time.After(patience):
+		return do(ctx)
 	case <-ctx.Done():
-		return o, ctx.Err()
+		return ctx.Err()
 	}
 }

@@ -86,6 +86,7 @@ type queue struct {
 	count     int
 	bindings  map[string]*sluice.Binding
 	events    map[string]chan sluice.Delivery // by the id of the binding
+	handlers  map[string]sluice.Handler       // by pipeline
 	outcomes  chan sluice.Outcome
 	errors    chan error // of runs without an outcome
 	consumed  chan string
@@ -97,6 +98,7 @@ func newQueue() *queue {
 	return &queue{
 		bindings: map[string]*sluice.Binding{},
 		events:   map[string]chan sluice.Delivery{},
+		handlers: map[string]sluice.Handler{},
 		outcomes: make(chan sluice.Outcome, 100),
 		errors:   make(chan error, 100),
 		consumed: make(chan string, 100),
@@ -141,6 +143,7 @@ func (q *queue) bound() []string {
 func (q *queue) Consume(ctx context.Context, p *sluice.Pipeline, h sluice.Handler) {
 	q.mu.Lock()
 	events := q.events[p.Binding.ID]
+	q.handlers[p.Name] = h
 	q.mu.Unlock()
 	q.consumed <- "+" + p.Name + " " + p.Binding.ID
 	defer func() { q.consumed <- "-" + p.Name + " " + p.Binding.ID }()

@@ -84,9 +84,13 @@ func (s *service) place(ctx context.Context, p *sluice.Pipeline) func(sluice.Del
 		if err != nil {
 			return place
 		}
-		if wants, err := s.runner.wants(ctx, program, d.Message, math.MaxInt64); wants && err == nil {
-			place, _ = placeOf(program, d)
-		}
+		_ = s.runner.fed(ctx, p.Name, func(ctx context.Context) error {
+			wants, err := s.runner.wants(ctx, program, d.Message, math.MaxInt64)
+			if wants && err == nil {
+				place, _ = placeOf(program, d)
+			}
+			return err
+		})
 		return place
 	}
 }

@@ -88,12 +88,11 @@ func (s *service) start(serving context.Context, p *sluice.Pipeline) *consumer {
 
 // run runs the pipeline as it is stored now. The run outlives the consumer: it goes on
 // when a pipeline is changed or deleted, and ends early only when the service stops.
-func (s *service) run(ctx context.Context, p *sluice.Pipeline, d sluice.Delivery) (sluice.Outcome, error) {
-	attempt := func(ctx context.Context) (sluice.Outcome, error) { return s.attempt(ctx, p, d) }
-	o, err := attempt(ctx)
-	if sluice.CodeNoRunMemory.Is(err) {
-		return s.runner.comeBack(ctx, p.Name, attempt)
-	}
+func (s *service) run(ctx context.Context, p *sluice.Pipeline, d sluice.Delivery) (o sluice.Outcome, err error) {
+	err = s.runner.fed(ctx, p.Name, func(ctx context.Context) (err error) {
+		o, err = s.attempt(ctx, p, d)
+		return err
+	})
 	return o, err
 }
 

@@ -161,6 +161,67 @@ func TestHungryRunsPassOneThatWaits(t *testing.T) {
 	})
 }
 
+// TestHungryRunsComeMoreAndMoreSeldom: what a run does outside before it finds no memory is not done again
+// each second while the one that is alone goes on.
+func TestHungryRunsComeMoreAndMoreSeldom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(sharing(10 << 20))
+		f.Started = make(chan struct{}, 2)
+		f.put(t, "slow", listening+"- "+hungry+"\n- hang")
+		f.put(t, "quick", listening+"- "+hungry)
+		defer f.serving(t)()
+		ctx, end := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			_, _ = f.call(ctx, "pipeline.run", arg("source", "pipeline: ["+hungry+", hang]"))
+		}()
+		<-f.Started
+		f.send(t, "slow", delivery())
+		<-f.Started // it is alone
+		before := len(f.reports)
+		f.send(t, "quick", delivery())
+		time.Sleep(time.Minute)
+		if runs := len(f.reports) - before; runs < 2 || runs > 7 {
+			t.Errorf("it ran %d times", runs)
+		}
+		end()
+		<-ended
+		<-f.queue.outcomes
+	})
+}
+
+// TestPlacesWaitForMemory: while the memory of all runs is held, an event whose where takes some keeps its place,
+// and one that is not wanted passes, though its place is a mistake.
+func TestPlacesWaitForMemory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(sharing(10 << 20))
+		f.Started = make(chan struct{})
+		f.put(t, "p", "order: '#{body.method}'\npipeline:\n- event.listen: {eventKey: webhook.a, "+
+			"where: '#{len(body.method + repeat(\"x\", 7000000)) > 0}'}\n")
+		f.put(t, "q", "order: '#{body.payload.n[2]}'\npipeline:\n- event.listen: {eventKey: webhook.a, "+
+			"where: '#{len(body.method + repeat(\"x\", 7000000)) < 0}'}\n")
+		defer f.serving(t)()
+		synctest.Wait()
+		ctx, end := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			_, _ = f.call(ctx, "pipeline.run", arg("source", "pipeline: ["+hungry+", hang]"))
+		}()
+		<-f.Started
+		if place := f.queue.handlers["p"].Place(delivery()); place.Order == 0 {
+			t.Error("it has no place")
+		}
+		f.send(t, "q", delivery())
+		if got := <-f.queue.outcomes; got.Status != sluice.StatusPassed {
+			t.Errorf("what is not wanted comes to %+v", got)
+		}
+		end()
+		<-ended
+	})
+}
+
 // TestTooMuchEvenAlone: what would never fit, whoever else runs, fails, and does not come again.
 func TestTooMuchEvenAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -227,9 +227,11 @@ func TestRecoveryInBulk(t *testing.T) {
 	if g := found.Items; len(g) != 2 || g[0].Pipeline != "bulk" || g[0].Code != "failed" || g[0].Count != 3 || g[1].Code != "assertion-failed" || g[1].Count != 1 || g[0].Last.Before(g[0].First) {
 		t.Errorf("the groups are %+v", found.Items)
 	}
-	s.command("deadletter.groups", map[string]any{"pipeline": "other"}).wantStatus(t, 200).into(t, &found)
-	if len(found.Items) != 0 {
-		t.Errorf("another pipeline has %v", found.Items)
+	for _, other := range []string{"other", "*", "../..", "a b"} {
+		s.command("deadletter.groups", map[string]any{"pipeline": other}).wantStatus(t, 200).into(t, &found)
+		if len(found.Items) != 0 {
+			t.Errorf("the pipeline %q has %v", other, found.Items)
+		}
 	}
 	s.command("deadletter.groups", map[string]any{"since": "soon"}).wantProblem(t, 400, "parameter-invalid")
 	s.command("deadletter.replay", map[string]any{"code": "failed", "since": "1d", "from": "2030-01-01T00:00:00Z"}).wantProblem(t, 400, "parameter-invalid")

@@ -34,6 +34,9 @@ func (l *Store) Groups(ctx context.Context, q sluice.DeadLetterQuery) ([]sluice.
 	}
 	subject := stream.DeadLetterPrefix + ">"
 	if q.Pipeline != "" {
+		if !sluice.ValidPipelineName(q.Pipeline) { // it would be another subject, or many
+			return nil, nil
+		}
 		subject = stream.DeadLetterPrefix + q.Pipeline
 	}
 	groups := make(map[[2]string]*sluice.DeadLetterGroup)

@@ -36,7 +36,9 @@ func (c *consumption) attempt(ctx context.Context, d *delivery) (a attempt, err 
 		return a, err
 	}
 	if d.state != nil && d.state.Later && c.Place != nil { // otherwise the source has no order any more
-		d.place = c.Place(d.Delivery)
+		if d.place = c.Place(d.Delivery); ctx.Err() != nil { // it waited for memory until the pipeline stopped
+			return a, errNoSlot
+		}
 		now := c.queue.Waiting.now()
 		return attempt{outcome: sluice.Outcome{Status: sluice.StatusProcessing, Next: now}}, nil
 	}

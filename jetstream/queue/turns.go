@@ -158,7 +158,9 @@ func (c *consumption) enlist(ctx context.Context, d *delivery) bool {
 		return true // attempt finds what is wrong with it
 	}
 	if d.due = c.sentFor(d); d.due.IsZero() {
-		d.place = c.Place(d.Delivery)
+		if d.place = c.Place(d.Delivery); ctx.Err() != nil {
+			return true // the pipeline stops
+		}
 	}
 	d.key, d.Message = eventKey(c.queue.ids, d.sequence, d.TraceID), nil
 	if !c.queue.host.SoleWriter || !d.due.IsZero() {
