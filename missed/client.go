@@ -51,6 +51,7 @@ var errGone = errors.New("the sender has it no longer")
 // call makes a request. A pause that the sender asks for is made if it is short.
 func (a *api) call(ctx context.Context, method, address string, body any) ([]byte, http.Header, error) {
 	for {
+		//nolint:bodyclose // it is read and closed
 		answer, reply, err := a.send(ctx, method, address, body)
 		switch {
 		case errors.Is(err, outward.ErrRefused):

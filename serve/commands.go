@@ -56,8 +56,8 @@ func (s *Server) ownCommands() []command.Command {
 			"what waits and what failed, engine and disk.", s.serverStats, command.ReadOnly, command.Global),
 		command.New("webhook.stats", "Show what became of the calls of webhooks in the last hours, and when the "+
 			"last one came; those with most calls first. Each accepted call is in one of five states: processing, "+
-			"retrying, ok, error, recovered. The kinds of events are those of the last 30 days: what no pipeline takes "+
-			"can be unsubscribed at the sender.", s.webhookStats, command.ReadOnly),
+			"retrying, ok, error, recovered. The kinds of events are those of the last 30 days: what no pipeline "+
+			"takes can be unsubscribed at the sender.", s.webhookStats, command.ReadOnly),
 		command.New("pipeline.stats", "Show how often pipelines ran in the last hours and how often they failed, and "+
 			"what waits.", s.pipelineStats, command.ReadOnly),
 		command.New("server.backup", "Back up all that the server has stored, while it runs: one file, as sluice "+
