@@ -102,9 +102,6 @@ const (
 	AnswerEmpty  AnswerForm = "empty"  // nothing, as soon as the event is stored
 )
 
-// LongestAnswerWait is how long a call may wait for its pipelines.
-const LongestAnswerWait = 30 * time.Second
-
 // DefaultMethods are those that a webhook is called with if it does not say others, and
 // FurtherMethods those that it may add.
 var (

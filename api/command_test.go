@@ -125,14 +125,6 @@ func TestOneDeclarationMakesEndpointPermissionAndDescriptions(t *testing.T) {
 			t.Errorf("POST is described as %+v with %v", op, required)
 		}
 	})
-	t.Run("reference", func(t *testing.T) {
-		page := command.NewSet(noAudit, []command.Command{echoCommand()}).Reference()
-		for _, want := range []string{"## test.echo", "Say something again.", "| `text`, required | a string | What to say. |"} {
-			if !strings.Contains(page, want) {
-				t.Errorf("the reference lacks %q:\n%s", want, page)
-			}
-		}
-	})
 }
 
 type listParams struct {

@@ -1,6 +1,7 @@
 package closed
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -10,6 +11,18 @@ import (
 
 	"sluice"
 )
+
+type params struct {
+	From  time.Time `json:"from" doc:"Only times that lasted until then or longer."`
+	Limit int       `json:"limit" min:"1" max:"500" doc:"At most this many. Default 100."`
+}
+
+const defaultLimit = 100
+
+func (l *Ledger) get(_ context.Context, p params) (sluice.List[sluice.Closing], error) {
+	found := l.closings(p.From)
+	return sluice.List[sluice.Closing]{Items: found[:min(len(found), cmp.Or(p.Limit, defaultLimit))]}, nil
+}
 
 // enter stores a closing and tells of it.
 func (l *Ledger) enter(ctx context.Context, c sluice.Closing) error {

@@ -34,11 +34,6 @@ func Waits(c *Command) { c.InRun, c.Waits = true, true }
 // Trigger declares that the command starts the pipeline whose first step it is.
 func Trigger(c *Command) { c.ReadOnly, c.Pure, c.Trigger = true, true, true }
 
-// Tells declares what callers without credentials are answered, instead of a refusal.
-func Tells(strangers any) Option {
-	return func(c *Command) { c.Told = strangers }
-}
-
 // Checks declares how arguments are checked that are known before a run.
 func Checks(check func(known map[string]any) error) Option {
 	return func(c *Command) { c.Check = check }

@@ -146,17 +146,18 @@ func paramsOf(command string, t reflect.Type) (params []Param) {
 }
 
 func paramOf(f reflect.StructField) (Param, error) {
+	tag := f.Tag.Get
 	p := Param{
-		Name:     f.Tag.Get("json"),
-		Alias:    f.Tag.Get("alias"),
-		Doc:      f.Tag.Get("doc"),
-		Required: f.Tag.Get("required") == "true",
-		Or:       f.Tag.Get("or"),
-		Fixed:    f.Tag.Get("fixed") == "true",
-		Literal:  f.Tag.Get("literal"),
-		Body:     BodyUse(f.Tag.Get("body")),
-		Audit:    f.Tag.Get("audit"),
-		Names:    f.Tag.Get("names"),
+		Name:     tag("json"),
+		Alias:    tag("alias"),
+		Doc:      tag("doc"),
+		Required: tag("required") == "true",
+		Or:       tag("or"),
+		Fixed:    tag("fixed") == "true",
+		Literal:  tag("literal"),
+		Body:     BodyUse(tag("body")),
+		Audit:    tag("audit"),
+		Names:    tag("names"),
 		Enum:     Enum(f),
 	}
 	if p.Name == "" || p.Doc == "" {
@@ -168,15 +169,15 @@ func paramOf(f reflect.StructField) (Param, error) {
 	}
 	p.Duration = indirect(f.Type) == reflect.TypeFor[time.Duration]()
 	p.Time = f.Type == reflect.TypeFor[time.Time]()
-	if longest := f.Tag.Get("max"); p.Duration && longest != "" {
-		p.Shortest, _ = time.ParseDuration(f.Tag.Get("min"))
+	if longest := tag("max"); p.Duration && longest != "" {
+		p.Shortest, _ = time.ParseDuration(tag("min"))
 		p.Longest, err = time.ParseDuration(longest)
 		return p, err
 	}
-	if p.Min, err = bound(f.Tag.Get("min")); err != nil {
+	if p.Min, err = bound(tag("min")); err != nil {
 		return p, err
 	}
-	p.Max, err = bound(f.Tag.Get("max"))
+	p.Max, err = bound(tag("max"))
 	return p, err
 }
 

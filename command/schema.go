@@ -18,12 +18,11 @@ type Schema = map[string]any
 type Schemas struct {
 	Named Schema
 	types map[string]reflect.Type
-	uses  map[string]int // how often each is referred to
 }
 
 // NewSchemas returns schemas without any.
 func NewSchemas() *Schemas {
-	return &Schemas{Schema{}, make(map[string]reflect.Type), make(map[string]int)}
+	return &Schemas{Schema{}, make(map[string]reflect.Type)}
 }
 
 // refPrefix is what a reference to a schema begins with.
@@ -71,7 +70,7 @@ func (s *Schemas) structure(t reflect.Type) Schema {
 		return s.fields(t)
 	}
 	name := s.name(t)
-	if s.uses[name]++; s.Named[name] == nil {
+	if s.Named[name] == nil {
 		s.Named[name] = Schema{} // it may contain itself
 		s.Named[name] = s.fields(t)
 	}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"sluice"
-	"sluice/command"
 )
 
 type auditGetParams struct {
@@ -20,19 +19,15 @@ type auditGetParams struct {
 	After    string    `json:"after" doc:"The value of next in the previous answer."`
 }
 
-func auditGetCommand(d *Directory) command.Command {
-	return command.New("audit.get",
-		"Read the audit log, newest first: who did what to what, from where, and whether it was allowed.",
-		func(ctx context.Context, p auditGetParams) (none sluice.List[sluice.AuditEntry], _ error) {
-			entries, next, err := d.audited(ctx, sluice.AuditQuery{
-				Username: p.Username, Command: p.Command, Outcome: p.Outcome, From: p.From, To: p.To,
-				Limit: cmp.Or(p.Limit, 100), Before: p.After,
-			})
-			if err != nil {
-				return none, err
-			}
-			return sluice.List[sluice.AuditEntry]{Items: append([]sluice.AuditEntry{}, entries...), Next: next}, nil
-		}, command.ReadOnly, command.Global)
+func (d *Directory) getAudit(ctx context.Context, p auditGetParams) (none sluice.List[sluice.AuditEntry], _ error) {
+	entries, next, err := d.audited(ctx, sluice.AuditQuery{
+		Username: p.Username, Command: p.Command, Outcome: p.Outcome, From: p.From, To: p.To,
+		Limit: cmp.Or(p.Limit, 100), Before: p.After,
+	})
+	if err != nil {
+		return none, err
+	}
+	return sluice.List[sluice.AuditEntry]{Items: append([]sluice.AuditEntry{}, entries...), Next: next}, nil
 }
 
 // storedLate is how long after its time an entry may be stored. One that stands for

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"sluice"
-	"sluice/command"
 )
 
 type authorizeParams struct {
@@ -12,19 +11,16 @@ type authorizeParams struct {
 	Body          any    `json:"body" body:"default" doc:"What is passed on."`
 }
 
-func authorizeCommand(a *Authenticator) command.Command {
-	return command.New("iam.authorize", "Run the following steps of a pipeline as the user whom these credentials "+
-		"belong to, and pass the body on. Rarely needed: the Authorization header of a call is better.",
-		func(ctx context.Context, p authorizeParams) (any, error) {
-			run := sluice.RunFrom(ctx)
-			caller := sluice.UserFrom(ctx)
-			user, _, err := a.Authorize(ctx, p.Authorization, caller.Address)
-			if err != nil {
-				return nil, err // the refusal is in the audit log
-			}
-			a.Directory.noteAccess(ctx, "iam.authorize", run.Pipeline, user.Name, caller.Address, "")
-			user.Address = caller.Address
-			run.Switch(user)
-			return p.Body, nil
-		}, command.Traffic, command.InRun, command.Nameless)
+// switchUser switches a run to the user with some credentials.
+func (a *Authenticator) switchUser(ctx context.Context, p authorizeParams) (any, error) {
+	run := sluice.RunFrom(ctx)
+	caller := sluice.UserFrom(ctx)
+	user, _, err := a.Authorize(ctx, p.Authorization, caller.Address)
+	if err != nil {
+		return nil, err // the refusal is in the audit log
+	}
+	a.Directory.noteAccess(ctx, "iam.authorize", run.Pipeline, user.Name, caller.Address, "")
+	user.Address = caller.Address
+	run.Switch(user)
+	return p.Body, nil
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"sluice"
-	"sluice/command"
 )
 
 type clientPutParams struct {
@@ -25,33 +24,29 @@ type clientPutParams struct {
 // grants are what a client may be allowed to use.
 var grants = []string{"client_credentials", "authorization_code", "password", "refresh_token"}
 
-func clientPutCommand(d *Directory) command.Command {
-	return command.New("iam.client.put", "Create an OAuth 2.0 client, or edit the one with that id. Its secret is "+
-		"shown when it is made, and never again.",
-		ofOurs(d, func(ctx context.Context, p clientPutParams) (none sluice.OAuthClientView, _ error) {
-			if err := d.checkClient(ctx, p); err != nil {
-				return none, err
+func (d *Directory) putClient(ctx context.Context, p clientPutParams) (none sluice.OAuthClientView, _ error) {
+	if err := d.checkClient(ctx, p); err != nil {
+		return none, err
+	}
+	secret := ""
+	client, err := changed(ctx, d.Clients, p.ClientID, p.DryRun,
+		func(before *sluice.Client) (after *sluice.Client, err error) {
+			if before != nil {
+				if err := d.mayChange(ctx, before); err != nil {
+					return nil, err
+				}
 			}
-			secret := ""
-			client, err := changed(ctx, d.Clients, p.ClientID, p.DryRun,
-				func(before *sluice.Client) (after *sluice.Client, err error) {
-					if before != nil {
-						if err := d.mayChange(ctx, before); err != nil {
-							return nil, err
-						}
-					}
-					after, secret, err = p.apply(before)
-					return after, err
-				})
-			if err != nil {
-				return none, err
-			}
-			view := showClient(client)
-			if !p.DryRun {
-				view.Secret = secret
-			}
-			return view, nil
-		}), command.Global)
+			after, secret, err = p.apply(before)
+			return after, err
+		})
+	if err != nil {
+		return none, err
+	}
+	view := showClient(client)
+	if !p.DryRun {
+		view.Secret = secret
+	}
+	return view, nil
 }
 
 // mayChange refuses to change or delete a client that could give more than the caller

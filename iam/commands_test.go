@@ -243,7 +243,7 @@ func runAs(t *testing.T, d *Directory, owner, target string) (sluice.User, error
 		t.Fatal(err)
 	}
 	run.Switch(anonymous)
-	set := command.NewSet(d.Note, []command.Command{runAsCommand(d)})
+	set := command.NewSet(d.Note, Commands(d, nil))
 	cmd, _ := set.Find("iam.run.as")
 	ctx := sluice.WithRun(sluice.WithUser(t.Context(), anonymous), run)
 	passed, err := set.Call(ctx, cmd, command.Args{{Name: "username", Value: target}, {Name: "body", Value: "passed"}})

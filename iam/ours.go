@@ -6,8 +6,8 @@ import (
 	"sluice"
 )
 
-// ofOurs makes a command about users or clients refuse to run if they belong to an
-// external provider: it would have no effect on who may call.
+// ofOurs makes a command about users or clients refuse to run if those are an external
+// provider's: it would have no effect on who may call.
 func ofOurs[P, R any](d *Directory, run func(context.Context, P) (R, error)) func(context.Context, P) (R, error) {
 	return func(ctx context.Context, p P) (R, error) {
 		if d.External {

@@ -5,7 +5,6 @@ import (
 	"context"
 
 	"sluice"
-	"sluice/command"
 )
 
 type passwordSetParams struct {
@@ -14,31 +13,27 @@ type passwordSetParams struct {
 	Current  *string `json:"current" doc:"Your current password, needed to change your own."`
 }
 
-func passwordSetCommand(d *Directory) command.Command {
-	return command.New("iam.password.set",
-		"Set your own password, or, with the permission iam.user.put, that of another user.",
-		ofOurs(d, func(ctx context.Context, p passwordSetParams) (view sluice.UserView, _ error) {
-			caller := sluice.UserFrom(ctx)
-			p.Username = cmp.Or(p.Username, caller.Name)
-			if err := d.maySetPassword(ctx, caller, p); err != nil {
-				return view, err
-			}
-			hash, err := newPassword(p.Password, p.Username)
-			if err != nil {
-				return view, err
-			}
-			account, err := sluice.Edit(ctx, d.Accounts, p.Username, noUser(p.Username), func(a *sluice.Account) error {
-				a.Password, a.Updated = hash, now()
-				return d.mayGrant(ctx, a.Roles)
-			})
-			if err != nil {
-				return view, err
-			}
-			if err := d.EndSessions(ctx, p.Username, ""); err != nil {
-				return view, err
-			}
-			return showUser(account), nil
-		}), command.Nameless)
+func (d *Directory) setPassword(ctx context.Context, p passwordSetParams) (view sluice.UserView, _ error) {
+	caller := sluice.UserFrom(ctx)
+	p.Username = cmp.Or(p.Username, caller.Name)
+	if err := d.maySetPassword(ctx, caller, p); err != nil {
+		return view, err
+	}
+	hash, err := newPassword(p.Password, p.Username)
+	if err != nil {
+		return view, err
+	}
+	account, err := sluice.Edit(ctx, d.Accounts, p.Username, noUser(p.Username), func(a *sluice.Account) error {
+		a.Password, a.Updated = hash, now()
+		return d.mayGrant(ctx, a.Roles)
+	})
+	if err != nil {
+		return view, err
+	}
+	if err := d.EndSessions(ctx, p.Username, ""); err != nil {
+		return view, err
+	}
+	return showUser(account), nil
 }
 
 // maySetPassword checks the current password of users who set their own,

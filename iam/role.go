@@ -13,23 +13,20 @@ type roleGetParams struct {
 	command.Filter `things:"roles" by:"name"`
 }
 
-func roleGetCommand(d *Directory) command.Command {
-	return command.New("iam.role.get", "List the roles with their permissions, or show the one of that name.",
-		func(ctx context.Context, p roleGetParams) (any, error) {
-			if p.Role == "" {
-				return command.PageOf(d.roles(), func(r *sluice.Role) string { return r.Name }, d.showRole, p.Filter),
-					nil
-			}
-			role, err := d.role(ctx, p.Role)
-			if err == nil && role == nil {
-				err = sluice.CodeRoleNotFound.Errorf("There is no role %s; %s", sluice.Quote(p.Role),
-					d.meantRole(p.Role))
-			}
-			if err != nil {
-				return nil, err
-			}
-			return d.showRole(role), nil
-		}, command.Lists[sluice.RoleView], command.Global)
+func (d *Directory) getRole(ctx context.Context, p roleGetParams) (any, error) {
+	if p.Role == "" {
+		return command.PageOf(d.roles(), func(r *sluice.Role) string { return r.Name }, d.showRole, p.Filter),
+			nil
+	}
+	role, err := d.role(ctx, p.Role)
+	if err == nil && role == nil {
+		err = sluice.CodeRoleNotFound.Errorf("There is no role %s; %s", sluice.Quote(p.Role),
+			d.meantRole(p.Role))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return d.showRole(role), nil
 }
 
 // roles returns the stored roles, and the built-in ones that are not stored.
@@ -59,29 +56,25 @@ type roleDeleteParams struct {
 	Role string `json:"role" required:"true" audit:"yes" doc:"Name of the role to delete."`
 }
 
-func roleDeleteCommand(d *Directory) command.Command {
-	return command.Removing("iam.role.delete",
-		"Delete a role: users who have it lose its permissions. A built-in role gets its original permissions back.",
-		func(ctx context.Context, p roleDeleteParams) (string, error) {
-			if p.Role == sluice.AdminName {
-				return "", builtin("The role " + sluice.AdminName)
-			}
-			missing := sluice.CodeRoleNotFound.Errorf("There is no role %s; %s", sluice.Quote(p.Role),
-				d.meantRole(p.Role))
-			if builtinRoles[p.Role] != nil {
-				missing = missing.Saying("The role " + p.Role +
-					" is built in and was not changed: there is nothing to delete.")
-			}
-			caller := sluice.UserFrom(ctx)
-			if err := mayGive(caller, sluice.Role{Permissions: builtinRoles[p.Role]}); err != nil {
-				return "", err
-			}
-			_, err := sluice.Replace(ctx, d.Roles, p.Role, func(before *sluice.Role) (*sluice.Role, error) {
-				if before == nil {
-					return nil, missing
-				}
-				return nil, mayGive(caller, *before)
-			})
-			return p.Role, err
-		}, command.Global)
+func (d *Directory) deleteRole(ctx context.Context, p roleDeleteParams) (string, error) {
+	if p.Role == sluice.AdminName {
+		return "", builtin("The role " + sluice.AdminName)
+	}
+	missing := sluice.CodeRoleNotFound.Errorf("There is no role %s; %s", sluice.Quote(p.Role),
+		d.meantRole(p.Role))
+	if builtinRoles[p.Role] != nil {
+		missing = missing.Saying("The role " + p.Role +
+			" is built in and was not changed: there is nothing to delete.")
+	}
+	caller := sluice.UserFrom(ctx)
+	if err := mayGive(caller, sluice.Role{Permissions: builtinRoles[p.Role]}); err != nil {
+		return "", err
+	}
+	_, err := sluice.Replace(ctx, d.Roles, p.Role, func(before *sluice.Role) (*sluice.Role, error) {
+		if before == nil {
+			return nil, missing
+		}
+		return nil, mayGive(caller, *before)
+	})
+	return p.Role, err
 }

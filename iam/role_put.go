@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"sluice"
-	"sluice/command"
 )
 
 type rolePutParams struct {
@@ -25,26 +24,22 @@ type rolePut struct {
 	Warnings []string `json:"warnings,omitempty" doc:"What should be looked at, though it was stored."`
 }
 
-func rolePutCommand(d *Directory) command.Command {
-	return command.New("iam.role.put", "Create a role, or edit the one of that name: what is not given keeps its "+
-		"value. The change counts at once, also for tokens in use.",
-		func(ctx context.Context, p rolePutParams) (put rolePut, _ error) {
-			if err := p.check(); err != nil {
-				return put, err
-			}
-			model, err := d.model(ctx, p.Like)
-			if err != nil {
-				return put, err
-			}
-			role, err := changed(ctx, d.Roles, p.Role, p.DryRun,
-				func(before *sluice.Role) (*sluice.Role, error) {
-					return d.editRole(sluice.UserFrom(ctx), p, orBuiltIn(p.Role, before), model)
-				})
-			if err != nil {
-				return put, err
-			}
-			return rolePut{*role, d.emptyPermissions(p.Permissions)}, nil
-		}, command.Global)
+func (d *Directory) putRole(ctx context.Context, p rolePutParams) (put rolePut, _ error) {
+	if err := p.check(); err != nil {
+		return put, err
+	}
+	model, err := d.model(ctx, p.Like)
+	if err != nil {
+		return put, err
+	}
+	role, err := changed(ctx, d.Roles, p.Role, p.DryRun,
+		func(before *sluice.Role) (*sluice.Role, error) {
+			return d.editRole(sluice.UserFrom(ctx), p, orBuiltIn(p.Role, before), model)
+		})
+	if err != nil {
+		return put, err
+	}
+	return rolePut{*role, d.emptyPermissions(p.Permissions)}, nil
 }
 
 var validScope = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`)

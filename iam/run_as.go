@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"sluice"
-	"sluice/command"
 )
 
 type runAsParams struct {
@@ -12,26 +11,24 @@ type runAsParams struct {
 	Body     any    `json:"body" body:"default" doc:"What is passed on."`
 }
 
-func runAsCommand(d *Directory) command.Command {
-	return command.New("iam.run.as", "Run the following steps of a pipeline as another user, and pass the body on.",
-		func(ctx context.Context, p runAsParams) (any, error) {
-			run := sluice.RunFrom(ctx)
-			var user sluice.User
-			owner, err := run.Owner(ctx)
-			if err == nil {
-				user, err = d.runAs(ctx, owner, p.Username)
-			} else if err = sluice.OwnerError(err); !sluice.Forbidden.Is(err) {
-				return nil, err
-			}
-			if err != nil {
-				d.noteRunAs(ctx, owner.Name, p.Username, err)
-				return nil, err
-			}
-			user.Address = sluice.UserFrom(ctx).Address
-			run.Switch(user)
-			return p.Body, nil
-		}, command.Traffic, command.InRun, command.Nameless)
-	// refusals are in the audit log, switches in the trace of the run
+// switchUser switches a run to another user. Refusals are in the audit log, switches in the trace of
+// the run.
+func (d *Directory) switchUser(ctx context.Context, p runAsParams) (any, error) {
+	run := sluice.RunFrom(ctx)
+	var user sluice.User
+	owner, err := run.Owner(ctx)
+	if err == nil {
+		user, err = d.runAs(ctx, owner, p.Username)
+	} else if err = sluice.OwnerError(err); !sluice.Forbidden.Is(err) {
+		return nil, err
+	}
+	if err != nil {
+		d.noteRunAs(ctx, owner.Name, p.Username, err)
+		return nil, err
+	}
+	user.Address = sluice.UserFrom(ctx).Address
+	run.Switch(user)
+	return p.Body, nil
 }
 
 // runAs returns the user that a pipeline switches to, if its owner may switch to that

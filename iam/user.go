@@ -20,27 +20,24 @@ type userGetParams struct {
 	command.Filter `things:"users" by:"name"`
 }
 
-func userGetCommand(d *Directory) command.Command {
-	return command.New("iam.user.get", "List the users, or show the one of that name.",
-		ofOurs(d, func(ctx context.Context, p userGetParams) (any, error) {
-			anonymous := &sluice.Account{Username: sluice.AnonymousName, Roles: []string{sluice.AnonymousRole}}
-			switch p.Username {
-			case "":
-				users := append(d.Accounts.All(), anonymous)
-				return command.PageOf(users, func(a *sluice.Account) string { return a.Username }, showUser, p.Filter),
-					nil
-			case sluice.AnonymousName:
-				return showUser(anonymous), nil
-			}
-			account, err := d.Accounts.Get(ctx, p.Username)
-			if err == nil && account == nil {
-				err = noUser(p.Username)
-			}
-			if err != nil {
-				return nil, err
-			}
-			return showUser(account), nil
-		}), command.Lists[sluice.UserView], command.Global)
+func (d *Directory) getUser(ctx context.Context, p userGetParams) (any, error) {
+	anonymous := &sluice.Account{Username: sluice.AnonymousName, Roles: []string{sluice.AnonymousRole}}
+	switch p.Username {
+	case "":
+		users := append(d.Accounts.All(), anonymous)
+		return command.PageOf(users, func(a *sluice.Account) string { return a.Username }, showUser, p.Filter),
+			nil
+	case sluice.AnonymousName:
+		return showUser(anonymous), nil
+	}
+	account, err := d.Accounts.Get(ctx, p.Username)
+	if err == nil && account == nil {
+		err = noUser(p.Username)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return showUser(account), nil
 }
 
 func noUser(name string) error {
@@ -52,28 +49,23 @@ type userDeleteParams struct {
 	Username string `json:"username" required:"true" audit:"yes" doc:"Name of the user to delete."`
 }
 
-func userDeleteCommand(d *Directory) command.Command {
-	return command.Removing("iam.user.delete",
-		"Delete a user: passwords and tokens of that user are refused from then on, and so are pipelines of that user "+
-			"that switch users or use secrets, until another user stores them.",
-		ofOurs(d, func(ctx context.Context, p userDeleteParams) (string, error) {
-			if err := checkUsername(p.Username); err != nil {
-				return "", err
+func (d *Directory) deleteUser(ctx context.Context, p userDeleteParams) (string, error) {
+	if err := checkUsername(p.Username); err != nil {
+		return "", err
+	}
+	_, err := d.Accounts.Change(ctx, p.Username,
+		func(before *sluice.Account, all map[string]*sluice.Account) (*sluice.Account, error) {
+			if before == nil {
+				return nil, noUser(p.Username)
 			}
-			_, err := d.Accounts.Change(ctx, p.Username,
-				func(before *sluice.Account, all map[string]*sluice.Account) (*sluice.Account, error) {
-					if before == nil {
-						return nil, noUser(p.Username)
-					}
-					if err := d.mayGrant(ctx, before.Roles); err != nil {
-						return nil, err
-					}
-					return nil, keepsAdmin(before, nil, all)
-				})
-			if err != nil {
-				return "", err
+			if err := d.mayGrant(ctx, before.Roles); err != nil {
+				return nil, err
 			}
-			// Otherwise a new user of the same name would inherit them.
-			return p.Username, d.EndSessions(ctx, p.Username, "")
-		}), command.Global)
+			return nil, keepsAdmin(before, nil, all)
+		})
+	if err != nil {
+		return "", err
+	}
+	// Otherwise a new user of the same name would inherit them.
+	return p.Username, d.EndSessions(ctx, p.Username, "")
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"sluice"
-	"sluice/command"
 )
 
 type userPutParams struct {
@@ -16,48 +15,44 @@ type userPutParams struct {
 	Disabled *bool    `json:"disabled" doc:"Whether the user is kept from logging in and from using tokens."`
 }
 
-func userPutCommand(d *Directory) command.Command {
-	return command.New("iam.user.put",
-		"Create a user, or edit the one of that name: what is not given keeps its value.",
-		ofOurs(d, func(ctx context.Context, p userPutParams) (none sluice.UserView, _ error) {
-			if err := d.checkUser(ctx, p); err != nil {
-				return none, err
-			}
-			hash, err := p.hash(ctx)
-			if err != nil {
-				return none, err
-			}
-			account, err := d.Accounts.Change(ctx, p.Username,
-				func(before *sluice.Account, all map[string]*sluice.Account) (*sluice.Account, error) {
-					after := &sluice.Account{ID: rand.Text(), Username: p.Username, Roles: []string{}, Created: now()}
-					if before == nil {
-						if err := standsOut(p.Username, all); err != nil {
-							return nil, err
-						}
-					} else {
-						if err := d.mayGrant(ctx, before.Roles); err != nil {
-							return nil, err
-						}
-						*after = *before
-					}
-					p.apply(after, hash)
-					return after, keepsAdmin(before, after, all)
-				})
-			if err != nil {
-				return none, err
-			}
-			if p.Password != nil || account.Disabled {
-				if err := d.EndSessions(ctx, p.Username, ""); err != nil {
-					return none, err
+func (d *Directory) putUser(ctx context.Context, p userPutParams) (none sluice.UserView, _ error) {
+	if err := d.checkUser(ctx, p); err != nil {
+		return none, err
+	}
+	hash, err := p.hash(ctx)
+	if err != nil {
+		return none, err
+	}
+	account, err := d.Accounts.Change(ctx, p.Username,
+		func(before *sluice.Account, all map[string]*sluice.Account) (*sluice.Account, error) {
+			after := &sluice.Account{ID: rand.Text(), Username: p.Username, Roles: []string{}, Created: now()}
+			if before == nil {
+				if err := standsOut(p.Username, all); err != nil {
+					return nil, err
 				}
+			} else {
+				if err := d.mayGrant(ctx, before.Roles); err != nil {
+					return nil, err
+				}
+				*after = *before
 			}
-			view := showUser(account)
-			if account.Password == "" {
-				view.Warnings = []string{"The user has no password and can't log in; iam.password.set gives one, or " +
-					"sluice user password."}
-			}
-			return view, nil
-		}), command.Global)
+			p.apply(after, hash)
+			return after, keepsAdmin(before, after, all)
+		})
+	if err != nil {
+		return none, err
+	}
+	if p.Password != nil || account.Disabled {
+		if err := d.EndSessions(ctx, p.Username, ""); err != nil {
+			return none, err
+		}
+	}
+	view := showUser(account)
+	if account.Password == "" {
+		view.Warnings = []string{"The user has no password and can't log in; iam.password.set gives one, or " +
+			"sluice user password."}
+	}
+	return view, nil
 }
 
 // hash returns the hash of the new password, if one is given. It refuses to set the

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"sluice"
-	"sluice/command"
 )
 
 type me struct {
@@ -16,16 +15,13 @@ type me struct {
 	Scopes []sluice.Grant `json:"scopes,omitempty" doc:"Where you may do what roles with a scope allow."`
 }
 
-func whoamiCommand() command.Command {
-	return command.New("iam.whoami", "Show who you are and what you may do.",
-		func(ctx context.Context, _ struct{}) (me, error) {
-			user := sluice.UserFrom(ctx)
-			view := me{Username: user.Name, Roles: orEmpty(user.Roles), Permissions: orEmpty(user.AllPermissions())}
-			if user.Scoped != nil {
-				view.Scopes = user.Scoped.All
-			}
-			return view, nil
-		}, command.ReadOnly, command.Nameless)
+func whoami(ctx context.Context, _ struct{}) (me, error) {
+	user := sluice.UserFrom(ctx)
+	view := me{Username: user.Name, Roles: orEmpty(user.Roles), Permissions: orEmpty(user.AllPermissions())}
+	if user.Scoped != nil {
+		view.Scopes = user.Scoped.All
+	}
+	return view, nil
 }
 
 type keyRotated struct {
@@ -33,11 +29,7 @@ type keyRotated struct {
 	Created time.Time `json:"created" doc:"When it was made."`
 }
 
-func keyRotateCommand(d *Directory) command.Command {
-	return command.New("iam.key.rotate",
-		"Make a new key that signs tokens from now on. Tokens signed with earlier keys stay valid until they expire.",
-		ofOurs(d, func(ctx context.Context, _ struct{}) (keyRotated, error) {
-			id, created, err := d.RotateKey(ctx)
-			return keyRotated{id, created}, err
-		}), command.Global)
+func (d *Directory) rotateKey(ctx context.Context, _ struct{}) (keyRotated, error) {
+	id, created, err := d.RotateKey(ctx)
+	return keyRotated{id, created}, err
 }

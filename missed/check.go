@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"sluice"
-	"sluice/command"
 	"sluice/value"
 )
 
@@ -40,23 +39,13 @@ type checkParams struct {
 	EventKey string `json:"eventKey" required:"true" audit:"yes" names:"event" doc:"Event key of the webhook."`
 }
 
-func checkCommand(f *Finder, missing func(ctx context.Context, parameter, name string) error) command.Command {
-	return command.New("webhook.check",
-		"Ask the sender of a webhook whether it still calls it: whether the hook is there and active, where it leads "+
-			"and until when. A subscription of Microsoft Graph is renewed if it ends soon. For "+Checkers()+
-			"; needs apiUrl and apiSecret of the webhook.",
-		func(ctx context.Context, p checkParams) (found sluice.Subscription, _ error) {
-			hook, err := f.Webhook(p.EventKey)
-			if err != nil {
-				return found, err
-			}
-			leave, err := f.enter()
-			if err != nil {
-				return found, err
-			}
-			defer leave()
-			return f.Check(ctx, hook)
-		}, command.Missing(missing))
+func (f *Finder) subscription(ctx context.Context, p checkParams) (found sluice.Subscription, _ error) {
+	hook, leave, err := f.enter(p.EventKey)
+	if err != nil {
+		return found, err
+	}
+	defer leave()
+	return f.Check(ctx, hook)
 }
 
 // Check asks the sender of a webhook whether it still calls it, and notes what it says.

@@ -51,7 +51,8 @@ var errGone = errors.New("the sender has it no longer")
 // call makes a request. A pause that the sender asks for is made if it is short.
 func (a *api) call(ctx context.Context, method, address string, body any) ([]byte, http.Header, error) {
 	for {
-		header, status, reply, err := a.send(ctx, method, address, body)
+		//nolint:bodyclose // it is read and closed
+		answer, reply, err := a.send(ctx, method, address, body)
 		switch {
 		case errors.Is(err, outward.ErrRefused):
 			return nil, nil, sluice.CodeAddressRefused.Errorf(
@@ -60,11 +61,11 @@ func (a *api) call(ctx context.Context, method, address string, body any) ([]byt
 		case err != nil:
 			return nil, nil, a.refused("it does not answer", err)
 		}
-		switch {
+		switch status := answer.StatusCode; {
 		case status == http.StatusNotFound || status == http.StatusGone:
 			return nil, nil, errGone
-		case isLimit(status, header):
-			pause := max(pauseOf(header, time.Now()), leastPause)
+		case isLimit(status, answer.Header):
+			pause := max(pauseOf(answer.Header, time.Now()), leastPause)
 			if pause > shortPause {
 				return nil, nil, sluice.CodeSenderLimits.Errorf(
 					"%s takes no more requests for now. What was done counts; ask again later for the rest.", a.title).
@@ -76,7 +77,7 @@ func (a *api) call(ctx context.Context, method, address string, body any) ([]byt
 		case status >= 300:
 			return nil, nil, a.refused("it answers "+strconv.Itoa(status), nil)
 		default:
-			return reply, header, nil
+			return reply, answer.Header, nil
 		}
 	}
 }
@@ -126,7 +127,7 @@ func (a *api) login(ctx context.Context, address string, field ...string) error 
 }
 
 // send makes one request. A form is sent with the secret as name and password.
-func (a *api) send(ctx context.Context, method, address string, body any) (http.Header, int, []byte, error) {
+func (a *api) send(ctx context.Context, method, address string, body any) (*http.Response, []byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	var content []byte
@@ -138,12 +139,12 @@ func (a *api) send(ctx context.Context, method, address string, body any) (http.
 	default:
 		var err error
 		if content, err = value.Marshal(given); err != nil {
-			return nil, 0, nil, err
+			return nil, nil, err
 		}
 	}
 	r, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(content))
 	if err != nil {
-		return nil, 0, nil, err
+		return nil, nil, err
 	}
 	maps.Copy(r.Header, a.header)
 	r.Header.Set("Accept", "application/json")
@@ -157,12 +158,7 @@ func (a *api) send(ctx context.Context, method, address string, body any) (http.
 	} else {
 		r.Header.Set("Authorization", "Bearer "+a.bearer)
 	}
-	//nolint:bodyclose // it is read and closed
-	answer, reply, err := outward.Do(a.client, r, maxReply)
-	if err != nil {
-		return nil, 0, nil, err
-	}
-	return answer.Header, answer.StatusCode, reply, nil
+	return outward.Do(a.client, r, maxReply)
 }
 
 // refused is the error of a sender that does not do what it was asked to. It never has the

@@ -17,14 +17,8 @@ import (
 const askTime = 5 * time.Minute
 
 // Find asks the sender of a webhook what it has sent between two times, and gets what is
-// missing, unless only to find out.
+// missing, unless only to find out. It takes no longer than within.
 func (f *Finder) Find(
-	ctx context.Context, hook sluice.Webhook, from, to time.Time, dryRun bool,
-) (found sluice.Missed, _ error) {
-	return f.findWithin(ctx, askTime, hook, from, to, dryRun)
-}
-
-func (f *Finder) findWithin(
 	ctx context.Context, within time.Duration, hook sluice.Webhook, from, to time.Time, dryRun bool,
 ) (found sluice.Missed, _ error) {
 	if !Asks(sender.Of(&hook).Name) {

@@ -61,7 +61,7 @@ func TestHostileSenders(t *testing.T) {
 			if asked.Load() != 1 {
 				t.Errorf("the other sender was asked %d times", asked.Load())
 			}
-			_, err := f.Find(t.Context(), *hooks[0], time.Now().Add(-time.Hour), time.Now(), true)
+			_, err := f.Find(t.Context(), time.Minute, *hooks[0], time.Now().Add(-time.Hour), time.Now(), true)
 			if e := sluice.AsError(err); e.Status != http.StatusBadGateway || !strings.Contains(e.Message, test.says) {
 				t.Errorf("it says %v", err)
 			}
@@ -80,7 +80,7 @@ func TestANetworkThatMayNotBeCalled(t *testing.T) {
 		Webhooks: func() []*sluice.Webhook { return []*sluice.Webhook{&hook} }, Journal: e.Journal, Runs: e.Missed,
 		Plain: outward.Only(nil).Transport(), Log: slog.New(slog.DiscardHandler),
 	})
-	_, err := f.Find(t.Context(), hook, time.Now().Add(-time.Hour), time.Now(), true)
+	_, err := f.Find(t.Context(), time.Minute, hook, time.Now().Add(-time.Hour), time.Now(), true)
 	if !sluice.CodeAddressRefused.Is(err) || !strings.Contains(err.Error(), "--http-allow") {
 		t.Errorf("it says %v", err)
 	}

@@ -14,7 +14,6 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"sluice"
-	"sluice/command"
 )
 
 const (
@@ -53,14 +52,17 @@ func New(o Options) *Finder {
 	return &Finder{Options: o, users: semaphore.NewWeighted(atOnce)}
 }
 
-// enter takes one of the places of users who ask senders.
-func (f *Finder) enter() (leave func(), err error) {
+// enter returns a webhook, and takes one of the places of users who ask senders.
+func (f *Finder) enter(eventKey string) (hook sluice.Webhook, leave func(), err error) {
+	if hook, err = f.Webhook(eventKey); err != nil {
+		return hook, nil, err
+	}
 	if !f.users.TryAcquire(1) {
-		return nil, sluice.CodeTooManyCalls.Errorf(
+		return hook, nil, sluice.CodeTooManyCalls.Errorf(
 			"As many senders are asked now as may be at the same time. Try again when some have answered.").
 			After(time.Minute)
 	}
-	return func() { f.users.Release(1) }, nil
+	return hook, func() { f.users.Release(1) }, nil
 }
 
 type params struct {
@@ -70,28 +72,16 @@ type params struct {
 	DryRun   bool      `json:"dryRun" audit:"yes" doc:"Only find out what is missing."`
 }
 
-// Commands returns the commands webhook.missed and webhook.check. missing is the error of a webhook that is not
-// there.
-func Commands(f *Finder, missing func(ctx context.Context, parameter, name string) error) []command.Command {
-	return []command.Command{checkCommand(f, missing), command.New("webhook.missed",
-		"Ask the sender of a webhook for its own list of deliveries, and have what was not accepted here sent again, "+
-			"or fetch it, through the same checks as any call. For "+Senders()+"; needs apiUrl and apiSecret of the "+
-			"webhook.",
-		func(ctx context.Context, p params) (found sluice.Missed, _ error) {
-			hook, err := f.Webhook(p.EventKey)
-			if err != nil {
-				return found, err
-			}
-			to := cmp.Or(p.To, time.Now())
-			from := cmp.Or(p.From, to.Add(-defaultSpan))
-			if !from.Before(to) {
-				return found, sluice.InvalidParameter("from", "The parameter from must be before to.")
-			}
-			leave, err := f.enter()
-			if err != nil {
-				return found, err
-			}
-			defer leave()
-			return f.Find(ctx, hook, from, to, p.DryRun)
-		}, command.Missing(missing))}
+func (f *Finder) missed(ctx context.Context, p params) (found sluice.Missed, _ error) {
+	to := cmp.Or(p.To, time.Now())
+	from := cmp.Or(p.From, to.Add(-defaultSpan))
+	if !from.Before(to) {
+		return found, sluice.InvalidParameter("from", "The parameter from must be before to.")
+	}
+	hook, leave, err := f.enter(p.EventKey)
+	if err != nil {
+		return found, err
+	}
+	defer leave()
+	return f.Find(ctx, askTime, hook, from, to, p.DryRun)
 }

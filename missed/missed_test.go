@@ -92,7 +92,7 @@ func TestAllSendersAreNamed(t *testing.T) {
 			t.Errorf("%s can't be asked", name)
 		}
 		f := missed.New(missed.Options{Secret: nil})
-		_, err := f.Find(t.Context(), sluice.Webhook{Trust: &sluice.Trust{Provider: name}}, time.Time{}, time.Now(), true)
+		_, err := f.Find(t.Context(), time.Minute, sluice.Webhook{Trust: &sluice.Trust{Provider: name}}, time.Time{}, time.Now(), true)
 		if sluice.AsError(err).Parameter != "apiUrl" {
 			t.Errorf("%s: %v", name, err)
 		}

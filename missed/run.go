@@ -114,7 +114,7 @@ func (f *Finder) ask(ctx context.Context, hook sluice.Webhook, since, now time.T
 	if slow {
 		within = askTime
 	}
-	found, err := f.findWithin(ctx, within, hook, from, until, false)
+	found, err := f.Find(ctx, within, hook, from, until, false)
 	at := now
 	switch {
 	case errors.Is(err, errSlow) && !slow:

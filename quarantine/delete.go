@@ -4,30 +4,26 @@ import (
 	"context"
 
 	"sluice"
-	"sluice/command"
 )
 
 type deleteParams struct {
 	selection `things:"delete" by:"Deletes"`
 }
 
-func deleteCommand(k *Keeper) command.Command {
-	return command.New("quarantine.delete", "Delete rejected calls that are kept.",
-		func(ctx context.Context, p deleteParams) (out sluice.Deletions, err error) {
-			calls, next, err := k.choose(ctx, p.selection)
-			if err != nil {
-				return out, err
-			}
-			out.Next = next
-			for _, c := range calls {
-				there, err := k.Store.Drop(ctx, c.ID)
-				if err != nil {
-					return out, err
-				}
-				if there {
-					out.Deleted++
-				}
-			}
-			return out, nil
-		})
+func (k *Keeper) delete(ctx context.Context, p deleteParams) (out sluice.Deletions, err error) {
+	calls, next, err := k.choose(ctx, p.selection)
+	if err != nil {
+		return out, err
+	}
+	out.Next = next
+	for _, c := range calls {
+		there, err := k.Store.Drop(ctx, c.ID)
+		if err != nil {
+			return out, err
+		}
+		if there {
+			out.Deleted++
+		}
+	}
+	return out, nil
 }

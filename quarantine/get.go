@@ -1,9 +1,3 @@
-// Package quarantine keeps calls of webhooks that were rejected, for people to
-// look at and to let in after all: quarantine.get, .admit and .delete.
-//
-// Package webhook decides which calls are kept, says why they were rejected, and takes
-// those that are let in. Package jetstream stores them, and sees what was sent only
-// sealed.
 package quarantine
 
 import (
@@ -15,27 +9,7 @@ import (
 	"unicode/utf8"
 
 	"sluice"
-	"sluice/command"
 )
-
-// Receiver is the part of a receive.Receiver that the quarantine needs.
-type Receiver interface {
-	// Diagnose says, for the operator, why a call was rejected.
-	Diagnose(ctx context.Context, c *sluice.QuarantinedCall) []string
-
-	// Show returns a request without its secrets.
-	Show(ctx context.Context, c *sluice.QuarantinedCall) (headers map[string]string, query map[string][]string,
-		body []byte)
-
-	// Admit takes in a call. It is checked by what its webhook demands now, or not at
-	// all with force. Errors say why it is rejected again.
-	Admit(ctx context.Context, c *sluice.QuarantinedCall, force bool) (sluice.Result, error)
-}
-
-// Commands returns the commands about rejected calls.
-func Commands(k *Keeper) []command.Command {
-	return []command.Command{getCommand(k), admitCommand(k), deleteCommand(k)}
-}
 
 // maxBodies bounds the bodies that one answer shows, in bytes.
 const maxBodies = 4 << 20
@@ -57,43 +31,39 @@ type getParams struct {
 	Brief bool `json:"brief" doc:"Leaves out headers and bodies."`
 }
 
-func getCommand(k *Keeper) command.Command {
-	return command.New("quarantine.get", "Find calls that were refused and are kept, newest first, with a diagnosis; "+
-		"with headers and bodies, secrets masked, for users who may see payloads.",
-		func(ctx context.Context, p getParams) (out sluice.List[sluice.QuarantineView], err error) {
-			calls, next, err := k.find(ctx, selection(p.criteria), false)
+func (k *Keeper) get(ctx context.Context, p getParams) (out sluice.List[sluice.QuarantineView], err error) {
+	calls, next, err := k.find(ctx, selection(p.criteria), false)
+	if err != nil {
+		return out, err
+	}
+	out.Items, out.Next = []sluice.QuarantineView{}, next
+	left, known := maxBodies, sluice.UserFrom(ctx).Cover(sluice.MaySeePayload)
+	for _, c := range calls {
+		maySee := known.Event(c.EventKey)
+		item := sluice.QuarantineView{QuarantinedCall: c}
+		if !sluice.CoverFrom(ctx).Whole() {
+			item.Diagnosis = slices.DeleteFunc(slices.Clone(c.Diagnosis),
+				func(found string) bool { return strings.Contains(found, sluice.OtherWebhook) })
+		}
+		if !maySee && c.Errors != nil {
+			// Names of the payload are in them.
+			item.Errors, item.Diagnosis = nil, []string{"The payload does not meet the schema of the " +
+				"webhook; users who may see payloads see where."}
+		}
+		if !p.Brief && left >= c.Kept() && maySee {
+			left -= c.Kept()
+			there, err := k.fill(ctx, &item)
 			if err != nil {
 				return out, err
 			}
-			out.Items, out.Next = []sluice.QuarantineView{}, next
-			left, known := maxBodies, sluice.UserFrom(ctx).Cover(sluice.MaySeePayload)
-			for _, c := range calls {
-				maySee := known.Event(c.EventKey)
-				item := sluice.QuarantineView{QuarantinedCall: c}
-				if !sluice.CoverFrom(ctx).Whole() {
-					item.Diagnosis = slices.DeleteFunc(slices.Clone(c.Diagnosis),
-						func(found string) bool { return strings.Contains(found, sluice.OtherWebhook) })
-				}
-				if !maySee && c.Errors != nil {
-					// Names of the payload are in them.
-					item.Errors, item.Diagnosis = nil, []string{"The payload does not meet the schema of the " +
-						"webhook; users who may see payloads see where."}
-				}
-				if !p.Brief && left >= c.Kept() && maySee {
-					left -= c.Kept()
-					there, err := k.fill(ctx, &item)
-					if err != nil {
-						return out, err
-					}
-					if !there {
-						continue
-					}
-					k.Seen(ctx, "quarantine.get", c.ID)
-				}
-				out.Items = append(out.Items, item)
+			if !there {
+				continue
 			}
-			return out, nil
-		}, command.ReadOnly)
+			k.Seen(ctx, "quarantine.get", c.ID)
+		}
+		out.Items = append(out.Items, item)
+	}
+	return out, nil
 }
 
 // fill adds the request to a call, and reports whether the call is still there.

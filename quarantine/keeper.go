@@ -37,25 +37,18 @@ type Options struct {
 	Seen func(ctx context.Context, command, target string)
 }
 
-// admit lets one call in; nil if it has gone meanwhile. That it can never be let in is an error
-// only where no others are asked for.
-func (k *Keeper) admit(
-	ctx context.Context, c *sluice.QuarantinedCall, force, alone bool,
-) (*sluice.BulkItem, error) {
-	there, err := k.Store.Open(ctx, c)
-	if !there || err != nil {
-		return nil, err
-	}
-	result, err := k.Receiver.Admit(ctx, c, force)
-	if err != nil {
-		e := sluice.AsError(err)
-		if e.Kind == sluice.Unavailable || e.Kind == sluice.Internal || alone && sluice.CodeNotAdmissible.Is(e) {
-			return nil, e
-		}
-		return &sluice.BulkItem{ID: c.ID, Code: e.Code, Message: e.Message}, nil
-	}
-	_, err = k.Store.Drop(ctx, c.ID)
-	return &sluice.BulkItem{ID: c.ID, TraceID: result.TraceID, CorrelationID: result.CorrelationID}, err
+// Receiver is the part of a receive.Receiver that the quarantine needs.
+type Receiver interface {
+	// Diagnose says, for the operator, why a call was rejected.
+	Diagnose(ctx context.Context, c *sluice.QuarantinedCall) []string
+
+	// Show returns a request without its secrets.
+	Show(ctx context.Context, c *sluice.QuarantinedCall) (headers map[string]string, query map[string][]string,
+		body []byte)
+
+	// Admit takes in a call. It is checked by what its webhook demands now, or not at
+	// all with force. Errors say why it is rejected again.
+	Admit(ctx context.Context, c *sluice.QuarantinedCall, force bool) (sluice.Result, error)
 }
 
 // A Keeper takes over rejected calls and stores them in the background.

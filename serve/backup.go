@@ -16,17 +16,13 @@ type backupParams struct {
 	Passphrase string `json:"passphrase" doc:"Seals the key that opens the backup, if it lies in the data folder. Without one, whoever has the backup has the key."`
 }
 
-func (s *Server) backupCommand() command.Command {
-	return command.New("server.backup",
-		"Back up all that the server has stored, while it runs: one file, as sluice restore takes it.",
-		func(_ context.Context, p backupParams) (command.Download, error) {
-			return command.Download{
-				ContentType: "application/octet-stream",
-				Send: func(ctx context.Context, to *command.Output) error {
-					return s.sendBackup(ctx, to, p.Passphrase)
-				},
-			}, nil
-		}, command.Global)
+func (s *Server) backup(_ context.Context, p backupParams) (command.Download, error) {
+	return command.Download{
+		ContentType: "application/octet-stream",
+		Send: func(ctx context.Context, to *command.Output) error {
+			return s.sendBackup(ctx, to, p.Passphrase)
+		},
+	}, nil
 }
 
 func (s *Server) backupHeader(passphrase string) (backup.Header, error) {

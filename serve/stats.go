@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"sluice"
-	"sluice/command"
 )
 
 type statsParams struct {
@@ -17,20 +16,16 @@ type statsParams struct {
 
 const defaultMinutes = 60
 
-func (s *Server) statsCommand() command.Command {
-	return command.New("server.stats", "Show what the server is doing: calls of the last minutes with their latency, "+
-		"what waits and what failed, engine and disk.",
-		func(ctx context.Context, p statsParams) (sluice.ServerStats, error) {
-			stats, err := s.stateOf(ctx)
-			if err != nil && stats.Ready {
-				return stats, err
-			}
-			stats.Minutes = s.minutes.Last(ctx, cmp.Or(p.Minutes, defaultMinutes))
-			if p.Hours > 0 {
-				stats.Hours = s.minutes.LastHours(ctx, p.Hours)
-			}
-			return stats, nil
-		}, command.ReadOnly, command.Global)
+func (s *Server) serverStats(ctx context.Context, p statsParams) (sluice.ServerStats, error) {
+	stats, err := s.stateOf(ctx)
+	if err != nil && stats.Ready {
+		return stats, err
+	}
+	stats.Minutes = s.minutes.Last(ctx, cmp.Or(p.Minutes, defaultMinutes))
+	if p.Hours > 0 {
+		stats.Hours = s.minutes.LastHours(ctx, p.Hours)
+	}
+	return stats, nil
 }
 
 type webhookStatsParams struct {
@@ -45,28 +40,22 @@ const (
 	defaultWebhooks = 100
 )
 
-func (s *Server) webhookStatsCommand() command.Command {
-	return command.New("webhook.stats", "Show what became of the calls of webhooks in the last hours, and when the "+
-		"last one came; those with most calls first. Each accepted call is in one of five states: processing, "+
-		"retrying, ok, error, recovered. The kinds of events are those of the last 30 days: what no pipeline takes "+
-		"can be unsubscribed at the sender.",
-		func(ctx context.Context, p webhookStatsParams) ([]sluice.WebhookStats, error) {
-			cover := sluice.CoverFrom(ctx)
-			all := slices.DeleteFunc(s.minutes.Webhooks(ctx, cmp.Or(p.Hours, defaultHours), p.EventKey),
-				func(of sluice.WebhookStats) bool { return !cover.Event(of.EventKey) })
-			all = all[:min(len(all), cmp.Or(p.Limit, defaultWebhooks))]
-			for i := range all {
-				if p.EventKey == "" && !p.Figures {
-					all[i].Figures = nil
-				}
-				for j := range all[i].Types {
-					kind := &all[i].Types[j]
-					names := s.engine.Queue.Listeners.Of(sluice.EventPrefix+all[i].EventKey, kind.Type)
-					countListeners(kind, names, cover)
-				}
-			}
-			return all, nil
-		}, command.ReadOnly)
+func (s *Server) webhookStats(ctx context.Context, p webhookStatsParams) ([]sluice.WebhookStats, error) {
+	cover := sluice.CoverFrom(ctx)
+	all := slices.DeleteFunc(s.minutes.Webhooks(ctx, cmp.Or(p.Hours, defaultHours), p.EventKey),
+		func(of sluice.WebhookStats) bool { return !cover.Event(of.EventKey) })
+	all = all[:min(len(all), cmp.Or(p.Limit, defaultWebhooks))]
+	for i := range all {
+		if p.EventKey == "" && !p.Figures {
+			all[i].Figures = nil
+		}
+		for j := range all[i].Types {
+			kind := &all[i].Types[j]
+			names := s.engine.Queue.Listeners.Of(sluice.EventPrefix+all[i].EventKey, kind.Type)
+			countListeners(kind, names, cover)
+		}
+	}
+	return all, nil
 }
 
 // countListeners says how many pipelines take a kind of events, as far as a user may know.
@@ -87,20 +76,15 @@ type pipelineStatsParams struct {
 	Hours int    `json:"hours" min:"1" max:"720" doc:"Over this many of the last hours. Default 24."`
 }
 
-func (s *Server) pipelineStatsCommand() command.Command {
-	return command.New("pipeline.stats",
-		"Show how often pipelines ran in the last hours and how often they failed, and "+
-			"what waits.",
-		func(ctx context.Context, p pipelineStatsParams) (sluice.PipelineRuns, error) {
-			cover := sluice.CoverFrom(ctx)
-			counts := func(name string) bool { return (p.Name == "" || name == p.Name) && cover.Name(name) }
-			runs := s.minutes.Runs(ctx, counts, cmp.Or(p.Hours, defaultHours))
-			now, err := s.stateOf(ctx)
-			runs.Pipeline = p.Name
-			runs.Pipelines = slices.DeleteFunc(now.Pipelines,
-				func(of sluice.PipelineStats) bool { return !counts(of.Pipeline) })
-			return runs, err
-		}, command.ReadOnly)
+func (s *Server) pipelineStats(ctx context.Context, p pipelineStatsParams) (sluice.PipelineRuns, error) {
+	cover := sluice.CoverFrom(ctx)
+	counts := func(name string) bool { return (p.Name == "" || name == p.Name) && cover.Name(name) }
+	runs := s.minutes.Runs(ctx, counts, cmp.Or(p.Hours, defaultHours))
+	now, err := s.stateOf(ctx)
+	runs.Pipeline = p.Name
+	runs.Pipelines = slices.DeleteFunc(now.Pipelines,
+		func(of sluice.PipelineStats) bool { return !counts(of.Pipeline) })
+	return runs, err
 }
 
 // stats returns the state of the server for the metrics.

@@ -65,16 +65,15 @@ type elsewhere struct {
 	CLIClient string `json:"cliClient,omitempty" doc:"Client that sluice login is at that issuer."`
 }
 
-func (s *Server) infoCommand() command.Command {
-	logins := elsewhere{s.cfg.AuthIssuer, s.cfg.AuthCLIClient}
-	opts := []command.Option{command.ReadOnly, command.Global}
-	if logins.Issuer != "" {
-		opts = append(opts, command.Tells(logins))
+func (s *Server) info(context.Context, struct{}) (info, error) {
+	return info{Version, Commit(), s.cfg.Namespace, s.engine.Description, s.logins()}, nil
+}
+
+func (s *Server) logins() elsewhere { return elsewhere{s.cfg.AuthIssuer, s.cfg.AuthCLIClient} }
+
+// tellsLogins is the option of a command that tells strangers where they log in.
+func (s *Server) tellsLogins(c *command.Command) {
+	if s.cfg.AuthIssuer != "" {
+		c.Told = s.logins()
 	}
-	return command.New("server.info",
-		"Show the server's version, the commit it was built from, its namespace and its engine; with an external "+
-			"provider also its URL and the client of the command line there, which strangers are told.",
-		func(context.Context, struct{}) (info, error) {
-			return info{Version, Commit(), s.cfg.Namespace, s.engine.Description, logins}, nil
-		}, opts...)
 }

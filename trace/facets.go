@@ -16,9 +16,9 @@ const (
 )
 
 // countFacets counts the newest calls of a search.
-func countFacets(ctx context.Context, journal sluice.Journal, q sluice.TraceQuery) (*sluice.Facets, error) {
+func (o Options) countFacets(ctx context.Context, q sluice.TraceQuery) (*sluice.Facets, error) {
 	q.Limit, q.Before = maxCounted, ""
-	calls, next, err := journal.Calls(ctx, q)
+	calls, next, err := o.Journal.Calls(ctx, q)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,3 @@
-// Package trace has the command trace.get, which searches calls. Package
-// journal keeps calls and searches them; the live tail is an endpoint of
-// package api.
 package trace
 
 import (
@@ -10,7 +7,6 @@ import (
 	"time"
 
 	"sluice"
-	"sluice/command"
 )
 
 type getParams struct {
@@ -32,51 +28,41 @@ type getParams struct {
 
 const defaultLimit = 100
 
-// Commands returns the command that finds calls. seen is called when a user sees
-// payloads.
-func Commands(
-	journal sluice.Journal, results sluice.Results, seen func(ctx context.Context, command, target string),
-) []command.Command {
-	return []command.Command{command.New("trace.get", "Find calls, newest first: accepted ones with what pipelines "+
-		"made of them, and rejected ones. Users who may see payloads also get the correlation ids, and with a whole "+
-		"trace id the payload and the result.",
-		func(ctx context.Context, p getParams) (out sluice.TraceAnswer, err error) {
-			q, err := p.query(ctx, journal)
-			if err != nil {
-				return out, err
-			}
-			calls, next, err := journal.Calls(ctx, q)
-			if err != nil {
-				return out, err
-			}
-			out.Items, out.Next = make([]sluice.CallView, len(calls)), next
-			if out.Searched, err = reached(ctx, journal, q, next); err != nil {
-				return out, err
-			}
-			if unfinished := next != "" && len(calls) < q.Limit; p.Facets && !unfinished { // that took long enough
-				if out.Facets, err = countFacets(ctx, journal, q); err != nil {
-					return out, err
-				}
-			}
-			whole := strings.Contains(q.TraceID, ":")
-			if whole && slices.ContainsFunc(calls, func(c sluice.Call) bool { return q.Known.Call(&c) }) {
-				seen(ctx, "trace.get", q.TraceID)
-			}
-			for i, call := range calls {
-				if out.Items[i], err = viewOf(ctx, call, q.Known.Call(&call), whole && i < maxFilled, journal,
-					results); err != nil {
-					return out, err
-				}
-			}
-			return out, nil
-		}, command.ReadOnly)}
+func (o Options) get(ctx context.Context, p getParams) (out sluice.TraceAnswer, err error) {
+	q, err := o.query(ctx, p)
+	if err != nil {
+		return out, err
+	}
+	calls, next, err := o.Journal.Calls(ctx, q)
+	if err != nil {
+		return out, err
+	}
+	out.Items, out.Next = make([]sluice.CallView, len(calls)), next
+	if out.Searched, err = o.reached(ctx, q, next); err != nil {
+		return out, err
+	}
+	if unfinished := next != "" && len(calls) < q.Limit; p.Facets && !unfinished { // that took long enough
+		if out.Facets, err = o.countFacets(ctx, q); err != nil {
+			return out, err
+		}
+	}
+	whole := strings.Contains(q.TraceID, ":")
+	if whole && slices.ContainsFunc(calls, func(c sluice.Call) bool { return q.Known.Call(&c) }) {
+		o.Seen(ctx, "trace.get", q.TraceID)
+	}
+	for i, call := range calls {
+		if out.Items[i], err = o.viewOf(ctx, call, q.Known.Call(&call), whole && i < maxFilled); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
 }
 
 // reached returns how far back a search for a text has looked, nil if it is done.
-func reached(ctx context.Context, journal sluice.Journal, q sluice.TraceQuery, next string) (*time.Time, error) {
+func (o Options) reached(ctx context.Context, q sluice.TraceQuery, next string) (*time.Time, error) {
 	if q.Text == "" || next == "" {
 		return nil, nil
 	}
-	at, err := journal.Reached(ctx, next)
+	at, err := o.Journal.Reached(ctx, next)
 	return &at, err
 }

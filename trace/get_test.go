@@ -51,7 +51,10 @@ func (f *finder) accept(key string, encoding sluice.Encoding, payload string) st
 }
 
 func (f *finder) get(permissions []string, pairs ...string) (sluice.TraceAnswer, error) {
-	set := command.NewSet(func(context.Context, sluice.AuditEntry) {}, trace.Commands(f.Journal, f.Results, func(_ context.Context, _, target string) { f.seen = append(f.seen, target) }))
+	set := command.NewSet(func(context.Context, sluice.AuditEntry) {}, trace.Commands(trace.Options{
+		Journal: f.Journal, Results: f.Results,
+		Seen: func(_ context.Context, _, target string) { f.seen = append(f.seen, target) },
+	}))
 	cmd, _ := set.Find("trace.get")
 	var args command.Args
 	for i := 0; i < len(pairs); i += 2 {

@@ -11,7 +11,7 @@ import (
 
 var validTraceID = regexp.MustCompile(`^[a-z0-9_-]{1,6}(:[a-z0-9]{1,64})?$`)
 
-func (p getParams) query(ctx context.Context, journal sluice.Journal) (sluice.TraceQuery, error) {
+func (o Options) query(ctx context.Context, p getParams) (sluice.TraceQuery, error) {
 	user := sluice.UserFrom(ctx)
 	mayKnow := user.May(sluice.MaySeePayload)
 	q := sluice.TraceQuery{
@@ -44,7 +44,7 @@ func (p getParams) query(ctx context.Context, journal sluice.Journal) (sluice.Tr
 	if err := sluice.CheckType(p.Type); err != nil {
 		return q, err
 	}
-	return p.shortCut(ctx, journal, q)
+	return o.shortCut(ctx, q)
 }
 
 // maxText bounds the text of a search.
@@ -52,15 +52,13 @@ const maxText = 200
 
 // shortCut looks up a text that is a whole trace id or correlation id directly, which is
 // quick however old the call is.
-func (p getParams) shortCut(
-	ctx context.Context, journal sluice.Journal, q sluice.TraceQuery,
-) (sluice.TraceQuery, error) {
+func (o Options) shortCut(ctx context.Context, q sluice.TraceQuery) (sluice.TraceQuery, error) {
 	if q.TraceID != "" || q.InPayload {
 		return q, nil
 	}
 	id := strings.ToLower(q.Text)
 	if correlationID.MatchString(id) {
-		event, err := journal.Event(ctx, id)
+		event, err := o.Journal.Event(ctx, id)
 		if err := unlessGone(err); err != nil {
 			return q, err
 		}

@@ -11,9 +11,7 @@ import (
 
 // viewOf returns a call as the user may see it: in full, or without its payload and
 // result.
-func viewOf(
-	ctx context.Context, call sluice.Call, mayKnow, whole bool, journal sluice.Journal, results sluice.Results,
-) (sluice.CallView, error) {
+func (o Options) viewOf(ctx context.Context, call sluice.Call, mayKnow, whole bool) (sluice.CallView, error) {
 	v := sluice.CallView{Call: call}
 	for i := range v.Runs {
 		v.Runs[i].Sent = nil // of use only to those who can read the store
@@ -30,7 +28,7 @@ func viewOf(
 		}
 		return v, nil
 	}
-	return v, fill(ctx, &v, journal, results)
+	return v, o.fill(ctx, &v)
 }
 
 const (
@@ -41,11 +39,11 @@ const (
 )
 
 // fill adds the event and the result to a call, as far as they are kept.
-func fill(ctx context.Context, v *sluice.CallView, journal sluice.Journal, results sluice.Results) error {
+func (o Options) fill(ctx context.Context, v *sluice.CallView) error {
 	if v.CorrelationID == "" {
 		return nil
 	}
-	event, err := journal.Event(ctx, v.CorrelationID)
+	event, err := o.Journal.Event(ctx, v.CorrelationID)
 	if err != nil {
 		return unlessGone(err)
 	}
@@ -58,7 +56,7 @@ func fill(ctx context.Context, v *sluice.CallView, journal sluice.Journal, resul
 	if v.Payload, err = showPayload(&event); err != nil {
 		return err
 	}
-	result, err := results.Result(ctx, v.CorrelationID, 0)
+	result, err := o.Results.Result(ctx, v.CorrelationID, 0)
 	if err != nil {
 		return unlessGone(err)
 	}

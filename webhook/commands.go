@@ -10,67 +10,36 @@ import (
 
 	"sluice"
 	"sluice/command"
-	"sluice/webhook/form"
 )
 
 // Commands returns the commands about webhooks, except the one that outside systems call.
 func Commands(hooks *Store) []command.Command {
+	missing := command.Missing(Missing)
 	return []command.Command{
-		putCommand(hooks), getCommand(hooks), deleteCommand(hooks), tokenAddCommand(hooks), tokenDeleteCommand(hooks),
-		providerCommand(), signCommand(hooks),
+		command.New("webhook.put", "Create a webhook, or edit the one with that token: what is not given keeps its "+
+			"value.", hooks.put, missing),
+		command.New("webhook.get", "List webhooks in the order of their event keys, or show the one with that token "+
+			"or event key.", hooks.get, command.Lists[sluice.WebhookView], missing),
+		command.New("webhook.delete", "Delete the webhook with that token: calls to it are refused from then on.",
+			hooks.delete, missing),
+		command.New("webhook.token.add", "Give a webhook a further token, so that its URL can be renewed without "+
+			"a lost call: add one, tell the sender, delete the old one.", hooks.addToken, missing),
+		command.New("webhook.token.delete", "Close a token of a webhook at once: calls with it are refused as "+
+			"calls with an unknown one. The uuid can be closed too, and stays the name of the webhook; the last open "+
+			"token can't.", hooks.deleteToken, missing),
+		command.New("webhook.sign", "Make a call as the webhook's sender would, with its signature, to try the "+
+			"webhook with it. Needs the permission webhook.token, too, and secret.use where calls carry the secret "+
+			"itself.", hooks.sign, missing),
+		command.New("provider.get", "List the known senders that a webhook can have as its provider, or show one: "+
+			"what is checked of its calls, how to set it up, and samples of its events.", getProvider,
+			command.Lists[sluice.ProviderView], command.Nameless),
 	}
 }
 
-type getParams struct {
-	UUID     string `json:"uuid" audit:"last6" names:"webhook" doc:"Token of the one webhook to show. Without it all are listed."`
-	EventKey string `json:"eventKey" names:"event" doc:"Shows the one webhook with this event key."`
-
-	command.Filter `things:"webhooks" by:"event key"`
-}
-
-func getCommand(hooks *Store) command.Command {
-	return command.New("webhook.get",
-		"List webhooks in the order of their event keys, or show the one with that token or event key.",
-		func(ctx context.Context, p getParams) (any, error) {
-			if p.UUID != "" || p.EventKey != "" {
-				hook, err := hooks.WithKey(p.EventKey)
-				if p.UUID != "" {
-					hook, err = hooks.Webhook(ctx, form.Canonical(p.UUID))
-				}
-				if err != nil {
-					return nil, err
-				}
-				return hooks.show(ctx, hook), nil
-			}
-			found, more := hooks.list(sluice.CoverFrom(ctx), p.Search, p.After, p.Limit)
-			page := command.Page[sluice.WebhookView]{Items: make([]sluice.WebhookView, len(found))}
-			for i, hook := range found {
-				page.Items[i] = hooks.show(ctx, *hook)
-			}
-			if more {
-				page.Next = found[len(found)-1].EventKey
-			}
-			return page, nil
-		},
-		command.Lists[sluice.WebhookView], command.Missing(Missing))
-}
-
-type deleteParams struct {
-	UUID string `json:"uuid" audit:"last6" names:"webhook" required:"true" doc:"Token of the webhook to delete."`
-}
-
-type deleted struct {
-	UUID    string `json:"uuid" doc:"Its token."`
-	Deleted bool   `json:"deleted" doc:"It is gone."`
-}
-
-func deleteCommand(hooks *Store) command.Command {
-	return command.New("webhook.delete", "Delete the webhook with that token: calls to it are refused from then on.",
-		func(ctx context.Context, p deleteParams) (deleted, error) {
-			token := form.Canonical(p.UUID)
-			if err := hooks.remove(ctx, token); err != nil {
-				return deleted{}, err
-			}
-			return deleted{UUID: token, Deleted: true}, nil
-		}, command.Missing(Missing))
+// Missing is the error of a webhook that is not there.
+func Missing(_ context.Context, parameter, _ string) error {
+	if parameter == "eventKey" {
+		return noKey()
+	}
+	return noWebhook("uuid")
 }

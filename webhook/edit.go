@@ -12,11 +12,30 @@ import (
 	"sluice/webhook/form"
 )
 
-// put creates a webhook if the parameters have no token, otherwise it edits the one
+func (s *Store) put(ctx context.Context, p putParams) (view sluice.WebhookView, err error) {
+	key, _ := p.Given["eventKey"].(string)
+	if p.Token != "" && p.gives("eventKey") && !maySeeToken(ctx, key) {
+		return view, sluice.NotPermitted(sluice.MaySeeTokens).About("token")
+	}
+	hook, err := s.edit(ctx, p)
+	if err != nil {
+		return view, err
+	}
+	view = s.show(ctx, hook)
+	if p.DryRun && p.UUID == "" && p.Token == "" { // it has none yet
+		view.UUID, view.WebhookURL, view.HookURL, view.ETag, view.Tokens = "", "", "", "", nil
+	}
+	if p.gives("eventKey") {
+		view.Warnings = append(view.Warnings, unconventional(key)...)
+	}
+	return view, nil
+}
+
+// edit creates a webhook if the parameters have no token, otherwise it edits the one
 // with that token: NotFound if there is none, Conflict if the event key is taken,
 // Outdated if it was changed since the caller read it. Neither of two concurrent edits
 // undoes the fields of the other.
-func (s *Store) put(ctx context.Context, p putParams) (hook sluice.Webhook, _ error) {
+func (s *Store) edit(ctx context.Context, p putParams) (hook sluice.Webhook, _ error) {
 	if err := p.checkTarget(); err != nil {
 		return hook, err
 	}

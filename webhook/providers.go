@@ -28,21 +28,16 @@ func showProvider(p sender.Preset) sluice.ProviderView {
 	}
 }
 
-func providerCommand() command.Command {
-	return command.New("provider.get", "List the known senders that a webhook can have as its provider, or show one: "+
-		"what is checked of its calls, how to set it up, and samples of its events.",
-		func(_ context.Context, p providerParams) (any, error) {
-			if p.Provider != "" {
-				preset, err := trust.FindPreset(p.Provider)
-				if err != nil {
-					return nil, err
-				}
-				view := showProvider(preset)
-				view.Samples = preset.Samples()
-				return view, nil
-			}
-			name := func(p sender.Preset) string { return p.Name }
-			return command.PageOf(sender.Presets(), name, showProvider, p.Filter), nil
-		},
-		command.Lists[sluice.ProviderView], command.Nameless)
+func getProvider(_ context.Context, p providerParams) (any, error) {
+	if p.Provider != "" {
+		preset, err := trust.FindPreset(p.Provider)
+		if err != nil {
+			return nil, err
+		}
+		view := showProvider(preset)
+		view.Samples = preset.Samples()
+		return view, nil
+	}
+	name := func(p sender.Preset) string { return p.Name }
+	return command.PageOf(sender.Presets(), name, showProvider, p.Filter), nil
 }

@@ -1,7 +1,6 @@
 package webhook
 
 import (
-	"context"
 	"time"
 
 	"sluice"
@@ -69,26 +68,3 @@ func (p *putParams) checkMatch(hook *sluice.Webhook) error {
 
 // tagOf returns the entity tag of a version of a webhook.
 func tagOf(hook *sluice.Webhook) string { return sluice.EntityTag(1, hook.Updated) }
-
-func putCommand(hooks *Store) command.Command {
-	return command.New("webhook.put",
-		"Create a webhook, or edit the one with that token: what is not given keeps its value.",
-		func(ctx context.Context, p putParams) (view sluice.WebhookView, err error) {
-			key, _ := p.Given["eventKey"].(string)
-			if p.Token != "" && p.gives("eventKey") && !maySeeToken(ctx, key) {
-				return view, sluice.NotPermitted(sluice.MaySeeTokens).About("token")
-			}
-			hook, err := hooks.put(ctx, p)
-			if err != nil {
-				return view, err
-			}
-			view = hooks.show(ctx, hook)
-			if p.DryRun && p.UUID == "" && p.Token == "" { // it has none yet
-				view.UUID, view.WebhookURL, view.HookURL, view.ETag, view.Tokens = "", "", "", "", nil
-			}
-			if p.gives("eventKey") {
-				view.Warnings = append(view.Warnings, unconventional(key)...)
-			}
-			return view, nil
-		}, command.Missing(Missing))
-}

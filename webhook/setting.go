@@ -119,14 +119,15 @@ func (s *Setting) isDocument() bool { return s.kind == reflect.TypeFor[json.RawM
 
 // typeName returns the name that JSON Schema has for arguments.
 func (s *Setting) typeName() string {
-	switch {
-	case s.isDocument():
+	if s.isDocument() {
 		return ""
-	case s.kind.Kind() == reflect.Slice:
+	}
+	switch s.kind.Kind() {
+	case reflect.Slice:
 		return "array"
-	case s.kind.Kind() == reflect.Int:
+	case reflect.Int:
 		return "integer"
-	case s.kind.Kind() == reflect.Bool:
+	case reflect.Bool:
 		return "boolean"
 	}
 	return "string"

@@ -48,7 +48,6 @@ func TestSettingsAgreeWithTheVocabulary(t *testing.T) {
 		"the largest payload": *length.Max == sluice.MaxPayloadLength && length.Usual == sluice.DefaultPayloadLength,
 		"the rule of keys":    strings.HasPrefix(rows["eventKey"].Wants, sluice.KeyRule) && strings.Contains(rows["eventKey"].Form.Help, sluice.KeyRule),
 		"the window":          rows["dedupeWindow"].Default == sluice.ShortDuration(sluice.DefaultDedupeWindow),
-		"the longest wait":    rows["answerWait"].Most == sluice.LongestAnswerWait,
 		"the methods":         reflect.DeepEqual(methods, sluice.DefaultMethods),
 		"the rule of rates":   rows["rate"].Wants == sluice.RateRule,
 		"the payload type":    rows["payloadType"].Default == string(sluice.Base64),

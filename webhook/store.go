@@ -231,11 +231,6 @@ func (s *Store) SignedWith(secret string) (keys []string) {
 	return keys
 }
 
-// remove deletes a webhook, NotFound if there is none.
-func (s *Store) remove(ctx context.Context, token string) error {
-	return sluice.Delete(ctx, s.records, token, noWebhook("uuid"))
-}
-
 // now returns the time, as records have it.
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
@@ -250,14 +245,6 @@ func later(now time.Time, before *sluice.Webhook) time.Time {
 // maySeeToken reports whether the user may see and choose tokens of a webhook.
 func maySeeToken(ctx context.Context, eventKey string) bool {
 	return sluice.UserFrom(ctx).Cover(sluice.MaySeeTokens).Event(eventKey)
-}
-
-// Missing is the error of a webhook that is not there.
-func Missing(_ context.Context, parameter, _ string) error {
-	if parameter == "eventKey" {
-		return noKey()
-	}
-	return noWebhook("uuid")
 }
 
 func noKey() error { return noWebhook("event key").About("eventKey") }

@@ -24,7 +24,7 @@ func BenchmarkWebhook(b *testing.B) {
 	var tokens []string
 	for i := range 100 {
 		key := fmt.Sprintf("webhook.bench.%d", i)
-		hook, err := hooks.put(b.Context(), putParams{Given: command.Given{"eventKey": key}})
+		hook, err := hooks.edit(b.Context(), putParams{Given: command.Given{"eventKey": key}})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -44,7 +44,7 @@ func openStore(t *testing.T, s natstest.Setup) *Store {
 
 func create(t *testing.T, s *Store, eventKey string) sluice.Webhook {
 	t.Helper()
-	hook, err := s.put(t.Context(), putParams{Given: command.Given{"eventKey": eventKey}})
+	hook, err := s.edit(t.Context(), putParams{Given: command.Given{"eventKey": eventKey}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestWebhooksAreCreatedEditedAndDeleted(t *testing.T) {
 	onEverySetup(t, func(t *testing.T, open func() *Store, _ bool) {
 		hooks := open()
 		key := natstest.UniqueKey("created")
-		made, err := hooks.put(t.Context(), putParams{Given: command.Given{"eventKey": key}})
+		made, err := hooks.edit(t.Context(), putParams{Given: command.Given{"eventKey": key}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +70,7 @@ func TestWebhooksAreCreatedEditedAndDeleted(t *testing.T) {
 			t.Errorf("a new webhook has other defaults than documented: %+v", made)
 		}
 		raw := sluice.Raw
-		edited, err := hooks.put(t.Context(), putParams{UUID: made.UUID, Given: command.Given{"payloadType": string(raw)}})
+		edited, err := hooks.edit(t.Context(), putParams{UUID: made.UUID, Given: command.Given{"payloadType": string(raw)}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,13 +79,14 @@ func TestWebhooksAreCreatedEditedAndDeleted(t *testing.T) {
 		if diff := cmp.Diff(want, edited); diff != "" {
 			t.Errorf("an edit changed more than it was asked to (-want +got):\n%s", diff)
 		}
-		if err := hooks.remove(t.Context(), made.UUID); err != nil {
+		if _, err := hooks.delete(t.Context(), deleteParams{UUID: made.UUID}); err != nil {
 			t.Fatal(err)
 		}
 		_, err = hooks.Webhook(t.Context(), made.UUID)
 		wantKind(t, err, sluice.NotFound)
-		wantKind(t, hooks.remove(t.Context(), made.UUID), sluice.NotFound)
-		_, err = hooks.put(t.Context(), putParams{UUID: made.UUID, Given: command.Given{"payloadType": string(raw)}})
+		_, err = hooks.delete(t.Context(), deleteParams{UUID: made.UUID})
+		wantKind(t, err, sluice.NotFound)
+		_, err = hooks.edit(t.Context(), putParams{UUID: made.UUID, Given: command.Given{"payloadType": string(raw)}})
 		wantKind(t, err, sluice.NotFound)
 	})
 }
@@ -161,7 +162,7 @@ func TestAnEventKeyIsFreeAgainAfterRenameAndDelete(t *testing.T) {
 		second := create(t, e, first.EventKey)
 		_, err := e.put(t.Context(), putParams{UUID: second.UUID, Given: command.Given{"eventKey": renamed}})
 		wantKind(t, err, sluice.Conflict)
-		if err := e.remove(t.Context(), first.UUID); err != nil {
+		if _, err := e.delete(t.Context(), deleteParams{UUID: first.UUID}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := e.put(t.Context(), putParams{UUID: second.UUID, Given: command.Given{"eventKey": renamed}}); err != nil {
@@ -223,7 +224,7 @@ func TestAWebhookIsFoundByItsEventKey(t *testing.T) {
 	if got, err := s.WithKey("webhook.first"); err != nil || got.UUID != hook.UUID {
 		t.Fatalf("found %+v (%v)", got, err)
 	}
-	if _, err := s.put(t.Context(), putParams{UUID: hook.UUID, Given: command.Given{"eventKey": renamed}}); err != nil {
+	if _, err := s.edit(t.Context(), putParams{UUID: hook.UUID, Given: command.Given{"eventKey": renamed}}); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := s.WithKey(renamed); err != nil || got.UUID != hook.UUID {

@@ -10,7 +10,6 @@ import (
 	"github.com/google/uuid"
 
 	"sluice"
-	"sluice/command"
 	"sluice/webhook/form"
 )
 
@@ -96,39 +95,35 @@ type tokenAdded struct {
 	Expires    time.Time `json:"expires,omitzero" doc:"When it is closed by itself."`
 }
 
-func tokenAddCommand(hooks *Store) command.Command {
-	return command.New("webhook.token.add", "Give a webhook a further token, so that its URL can be renewed without "+
-		"a lost call: add one, tell the sender, delete the old one.",
-		func(ctx context.Context, p tokenAddParams) (added tokenAdded, err error) {
-			made := sluice.Token{
-				Token: cmp.Or(form.Canonical(p.Token), uuid.NewString()), Description: p.Description,
-				Created: now(),
-			}
-			if !sluice.IsToken(made.Token) {
-				return added, notAToken()
-			}
-			if !isDescription(p.Description) {
-				return added, sluice.InvalidParameter("description",
-					"The parameter description must be text of at most 1000 characters.")
-			}
-			if made.Expires, err = expiry(p.Expires, made.Created); err != nil {
-				return added, err
-			}
-			hook, err := hooks.named(ctx, p.UUID, p.EventKey)
-			if err == nil && p.Token != "" && !maySeeToken(ctx, hook.EventKey) {
-				err = sluice.NotPermitted(sluice.MaySeeTokens).About("token")
-			}
-			if err == nil {
-				err = hooks.addToken(ctx, hook.UUID, made)
-			}
-			if err != nil {
-				return added, err
-			}
-			return tokenAdded{
-				Token: made.Token, Last6: sluice.Last6(made.Token), WebhookURL: hooks.receiveURL(made.Token),
-				HookURL: hooks.BaseURL + sluice.HookPath + made.Token, Expires: made.Expires,
-			}, nil
-		}, command.Missing(Missing))
+func (s *Store) addToken(ctx context.Context, p tokenAddParams) (added tokenAdded, err error) {
+	made := sluice.Token{
+		Token: cmp.Or(form.Canonical(p.Token), uuid.NewString()), Description: p.Description,
+		Created: now(),
+	}
+	if !sluice.IsToken(made.Token) {
+		return added, notAToken()
+	}
+	if !isDescription(p.Description) {
+		return added, sluice.InvalidParameter("description",
+			"The parameter description must be text of at most 1000 characters.")
+	}
+	if made.Expires, err = expiry(p.Expires, made.Created); err != nil {
+		return added, err
+	}
+	hook, err := s.named(ctx, p.UUID, p.EventKey)
+	if err == nil && p.Token != "" && !maySeeToken(ctx, hook.EventKey) {
+		err = sluice.NotPermitted(sluice.MaySeeTokens).About("token")
+	}
+	if err == nil {
+		err = s.open(ctx, hook.UUID, made)
+	}
+	if err != nil {
+		return added, err
+	}
+	return tokenAdded{
+		Token: made.Token, Last6: sluice.Last6(made.Token), WebhookURL: s.receiveURL(made.Token),
+		HookURL: s.BaseURL + sluice.HookPath + made.Token, Expires: made.Expires,
+	}, nil
 }
 
 // expiry returns the time that the parameter expires means, zero if it is not given.
@@ -150,9 +145,9 @@ func expiry(text string, now time.Time) (none time.Time, _ error) {
 	return at.UTC(), nil
 }
 
-// addToken opens a webhook to a token. Further ones that have expired are dropped: they say
+// open opens a webhook to a token. Further ones that have expired are dropped: they say
 // nothing any more.
-func (s *Store) addToken(ctx context.Context, uuid string, made sluice.Token) error {
+func (s *Store) open(ctx context.Context, uuid string, made sluice.Token) error {
 	_, err := s.records.Change(ctx, uuid,
 		func(before *sluice.Webhook, all map[string]*sluice.Webhook) (*sluice.Webhook, error) {
 			if before == nil {
@@ -203,45 +198,32 @@ type tokenDeleted struct {
 	Deleted bool   `json:"deleted" doc:"No call comes with it any more."`
 }
 
-func tokenDeleteCommand(hooks *Store) command.Command {
-	return command.New("webhook.token.delete", "Close a token of a webhook at once: calls with it are refused as "+
-		"calls with an unknown one. The uuid can be closed too, and stays the name of the webhook; the last open "+
-		"token can't.",
-		func(ctx context.Context, p tokenDeleteParams) (done tokenDeleted, _ error) {
-			hook, err := hooks.named(ctx, p.UUID, p.EventKey)
-			if err != nil {
-				return done, err
-			}
-			token, err := hooks.deleteToken(ctx, hook.UUID, form.Canonical(p.Token))
-			if err != nil {
-				return done, err
-			}
-			return tokenDeleted{Last6: sluice.Last6(token), Deleted: true}, nil
-		}, command.Missing(Missing))
-}
-
-// deleteToken closes a token, which is given by all of it or by its end, and returns it.
-func (s *Store) deleteToken(ctx context.Context, uuid, given string) (token string, err error) {
-	_, err = sluice.Edit(ctx, s.records, uuid, noWebhook("uuid"), func(hook *sluice.Webhook) error {
+func (s *Store) deleteToken(ctx context.Context, p tokenDeleteParams) (done tokenDeleted, _ error) {
+	named, err := s.named(ctx, p.UUID, p.EventKey)
+	if err != nil {
+		return done, err
+	}
+	_, err = sluice.Edit(ctx, s.records, named.UUID, noWebhook("uuid"), func(hook *sluice.Webhook) error {
 		tokens, at := slices.Clone(hook.AllTokens()), now()
-		place, err := placeOf(tokens, given)
+		place, err := placeOf(tokens, form.Canonical(p.Token))
 		if err != nil {
 			return err
 		}
-		token = tokens[place].Token
+		token := tokens[place].Token
 		if tokens[place].IsOpen(at) && openTokens(tokens, at) == 1 {
 			return sluice.CodeLastToken.Errorf("It is the last open token of the webhook, which nobody could " +
 				"call then: add another one first, or set disabled.").About("token")
 		}
-		if token == uuid {
+		if token == hook.UUID {
 			tokens[place].Closed = true
 		} else {
 			tokens = slices.Delete(tokens, place, place+1)
 		}
 		hook.Tokens, hook.Updated = tokens, later(at, hook)
+		done = tokenDeleted{sluice.Last6(token), true}
 		return nil
 	})
-	return token, err
+	return done, err
 }
 
 // placeOf returns the place of a token that is not closed already.

@@ -1,9 +1,3 @@
-// Package receive makes events of the calls that outside systems send to webhooks
-// (webhook.receive): a request comes in, an event goes out. It also lets calls of the
-// quarantine in after all.
-//
-// Package webhook stores webhooks, package trust checks what they demand of their calls,
-// package form reads tokens and bodies, and package api writes errors.
 package receive
 
 import (
@@ -35,18 +29,6 @@ func New(n Needs) *Receiver {
 		Needs: n, misses: limit.NewTries(20, 3*time.Second), refusals: limit.NewTries(20, 3*time.Second),
 		paced: limit.NewTries(1, time.Second), listed: limit.NewTries(1, time.Second),
 	}
-}
-
-type receiveParams struct {
-	Token                  string `json:"token" alias:"uuid" required:"true" doc:"Token of the webhook: as a header (best), in the query, or in the body of a POST."`
-	PollingRedirectEnabled bool   `json:"pollingRedirectEnabled" doc:"Answer with a redirect to the result endpoint, which redirects until the result is ready."`
-}
-
-// Command returns the command that outside systems call.
-func (rc *Receiver) Command() command.Command {
-	return command.NewEndpoint[receiveParams]("webhook.receive",
-		"Call a webhook: its token is the authorization, the body is the payload.", rc.serve, command.Nameless,
-		command.Answers(sluice.Result{}))
 }
 
 // serve handles one call in a span.

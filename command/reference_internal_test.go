@@ -12,7 +12,7 @@ import (
 
 // Reference describes all commands as a page of Markdown.
 func (s Set) Reference() string {
-	page := &referencePage{schemas: NewSchemas(), shown: make(map[string]bool)}
+	page := &referencePage{schemas: NewSchemas(), uses: make(map[string]int), shown: make(map[string]bool)}
 	page.WriteString("# Commands\n\n" +
 		"Call a command with `POST " + sluice.CommandPath + "<name>`; its parameters go in the query, " +
 		"a form or a JSON object. " +
@@ -22,7 +22,12 @@ func (s Set) Reference() string {
 		"`/openapi.json` has the same as schemas.\n")
 	for _, c := range s.commands {
 		for _, t := range c.Results {
-			page.schemas.Of(t)
+			page.count(page.schemas.Of(t))
+		}
+	}
+	for _, schema := range page.schemas.Named {
+		if schema.(Schema)["properties"] != nil {
+			page.count(schema.(Schema))
 		}
 	}
 	for _, c := range s.commands {
@@ -43,7 +48,28 @@ type referencePage struct {
 	strings.Builder
 
 	schemas *Schemas
+	uses    map[string]int  // how often answers refer to each struct
 	shown   map[string]bool // names of structs that stand beside the one command that gives them
+}
+
+// count counts the structs that a schema refers to.
+func (r *referencePage) count(schema Schema) {
+	if name := refName(schema); name != "" {
+		if list, _ := r.schemas.Named[name].(Schema); list["type"] == "array" {
+			schema = list
+		} else {
+			r.uses[name]++
+		}
+	}
+	properties, _ := schema["properties"].(Schema)
+	for _, of := range properties {
+		r.count(of.(Schema))
+	}
+	for _, of := range []string{"items", "additionalProperties"} {
+		if part, _ := schema[of].(Schema); part != nil {
+			r.count(part)
+		}
+	}
 }
 
 func (r *referencePage) command(c Command) {
@@ -94,9 +120,9 @@ func (r *referencePage) gives(c Command) {
 	}
 	var shapes []string
 	for _, t := range c.Results {
-		schema := r.schemas.Of(t) // once more
+		schema := r.schemas.Of(t)
 		name := refName(schema)
-		if t.Kind() == reflect.Struct && (name == "" || r.schemas.uses[name] == 2) {
+		if t.Kind() == reflect.Struct && (name == "" || r.uses[name] == 1) {
 			r.shown[name] = true
 			r.members(t)
 			return

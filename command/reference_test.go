@@ -1,14 +1,15 @@
-package serve_test
+package command_test
 
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"sluice/serve"
 )
 
-// The reference is generated: UPDATE_GOLDEN=1 go test ./... writes it anew.
+// The reference of all commands is generated: UPDATE_GOLDEN=1 go test ./... writes it anew.
 func TestTheReferenceIsUpToDate(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join("..", "docs", "reference", "commands.md")
@@ -24,5 +25,10 @@ func TestTheReferenceIsUpToDate(t *testing.T) {
 	}
 	if string(got) != want {
 		t.Errorf("%s is not what the commands say; run UPDATE_GOLDEN=1 go test ./...", name)
+	}
+	for line := range strings.Lines(want) {
+		if strings.HasSuffix(strings.TrimSpace(line), "|  |") {
+			t.Errorf("it does not say what this is: %s", line)
+		}
 	}
 }
