@@ -87,9 +87,22 @@ func (c *checker) identity(s *Step, params *node) string {
 	return string(text)
 }
 
+// blocks are the names of steps that are no commands.
+var blocks = []string{"if", "foreach"}
+
+func (c *checker) known(name string) bool {
+	_, isCommand := c.commands.Find(name)
+	return isCommand || slices.Contains(blocks, name)
+}
+
 func (c *checker) noCommand(n *node, name string) {
-	hint := sluice.OpenAPIPath + " lists those there are."
-	if near := cmp.Or(c.commands.Nearest(name), spelling.Nearest(name, []string{"if", "foreach"})); near != "" {
+	hint, beginning := sluice.OpenAPIPath+" lists those there are.", ""
+	for _, known := range c.commands.Names() {
+		if strings.HasPrefix(name, known) { // setvalue: 3 in place of set: {value: 3}
+			beginning = known
+		}
+	}
+	if near := cmp.Or(c.commands.Nearest(name), spelling.Nearest(name, blocks), beginning); near != "" {
 		hint = "did you mean " + near + "?"
 	}
 	c.problemf(n, "There is no command %s; %s", sluice.Quote(name), hint)
