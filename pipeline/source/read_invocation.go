@@ -110,7 +110,11 @@ func (c *checker) noCommand(n *node, name string) {
 
 // argument reads a parameter of the command.
 func (c *checker) argument(a *Invocation, key, item *node, given map[string]*node) {
-	p, err := a.Command.Param(key.text)
+	beside := append(ofSteps[:], "input", "output")
+	if a.Command.Outside() {
+		beside = append(beside, "once")
+	}
+	p, err := a.Command.Param(key.text, beside...)
 	if err != nil {
 		c.note(sluice.AsError(err).Coded(sluice.CodePipelineInvalid), key.line, key.column)
 		return

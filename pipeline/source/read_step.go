@@ -138,6 +138,9 @@ func (c *checker) identify(s *Step, n *node) {
 	c.ids[s.ID] = s.Line
 }
 
+// ofSteps are the parameters that every step has.
+var ofSteps = [...]string{"id", "if", "onError"}
+
 // common reads a parameter if every step has it, and reports whether it did.
 func (c *checker) common(s *Step, name string, n *node) bool {
 	switch name {
@@ -190,7 +193,7 @@ func (c *checker) choice(s *Step, params *node) Action {
 
 // blockParams reads the parameters of a block: its own, and those of every step.
 func (c *checker) blockParams(s *Step, params *node, own map[string]reader) {
-	names := append([]string{"id", "if", "onError"}, slices.Sorted(maps.Keys(own))...)
+	names := append(ofSteps[:], slices.Sorted(maps.Keys(own))...)
 	for key, item := range params.entries() {
 		read := own[key.text]
 		switch {
