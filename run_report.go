@@ -50,7 +50,7 @@ func (r *RunReport) Cause() string {
 		return ""
 	}
 	for _, s := range r.Steps {
-		if s.Status == StatusError && s.HTTP != nil {
+		if s.Status == StatusError && s.HTTP != nil && s.Code != string(CodeAuthFailed) { // nobody was called
 			text := s.Code
 			if s.HTTP.StatusCode > 0 {
 				text += " " + strconv.Itoa(s.HTTP.StatusCode)

@@ -99,6 +99,8 @@ func (a *API) toolsOf(r *http.Request, user sluice.User, memory *limit.Hold) *mc
 	server := mcp.NewServer(&mcp.Implementation{Name: "sluice", Version: a.Version}, &mcp.ServerOptions{
 		Instructions: instructions, Logger: a.Log, PageSize: len(a.Commands.All()),
 		Capabilities: &mcp.ServerCapabilities{},
+		// no cache in between gives one user's tools to another
+		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
 	})
 	for _, cmd := range a.Commands.All() {
 		if cmd.HTTPOnly() || cmd.InRun || cmd.Trigger || !cmd.ReadOnly && !a.Agents.Changes || !cmd.Allows(user) {

@@ -39,7 +39,7 @@ func TestARedirectIsNoAnswer(t *testing.T) {
 		"download": func() error { _, err := c.Download(t.Context(), "server.backup", nil); return err },
 		"call":     func() error { _, err := c.Call(t.Context(), "x", nil, nil); return err },
 		"result":   func() error { _, err := c.Result(t.Context(), "x"); return err },
-		"wait":     func() error { _, err := c.Await(t.Context(), "x"); return err },
+		"wait":     func() error { _, err := c.Await(t.Context(), "x", func(string) {}); return err },
 	} {
 		e := sluice.AsError(call())
 		if e.Code != "redirected" || !strings.Contains(e.Message, "to https://hooks.example.com;") || strings.Contains(e.Message, "secret") {
@@ -161,7 +161,7 @@ func TestAwaitFollowsTheServer(t *testing.T) {
 			_, _ = io.WriteString(w, `{"statusCode":200,"status":"ok","value":{"n":1e2},"correlationId":"x"}`)
 		}
 	})
-	result, err := c.Await(t.Context(), "x")
+	result, err := c.Await(t.Context(), "x", func(string) {})
 	if err != nil || result.Status != sluice.StatusOK || string(result.Value) != `{"n":1e2}` {
 		t.Errorf("got %+v, %v", result, err)
 	}
@@ -179,7 +179,7 @@ func TestAwaitGivesUp(t *testing.T) {
 		},
 		"no result": func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") },
 	} {
-		if _, err := answering(t, handle).Await(t.Context(), "x"); err == nil {
+		if _, err := answering(t, handle).Await(t.Context(), "x", func(string) {}); err == nil {
 			t.Errorf("%s: got no error", name)
 		}
 	}
@@ -189,7 +189,7 @@ func TestAwaitGivesUp(t *testing.T) {
 		w.WriteHeader(http.StatusTooManyRequests)
 		cancel()
 	})
-	if _, err := c.Await(ctx, "x"); !errors.Is(err, context.Canceled) {
+	if _, err := c.Await(ctx, "x", func(string) {}); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: got %v", err)
 	}
 }

@@ -26,8 +26,8 @@ func (c *Client) Result(ctx context.Context, id string) (Result, error) {
 }
 
 // Await waits for the result of a call. The server does the waiting, and says
-// when to ask again.
-func (c *Client) Await(ctx context.Context, id string) (Result, error) {
+// when to ask again. waits is called each time that the server has waited in vain.
+func (c *Client) Await(ctx context.Context, id string, waits func(traceID string)) (Result, error) {
 	path := pollPath(id, "true")
 	retry := &retries{}
 	for {
@@ -39,6 +39,7 @@ func (c *Client) Await(ctx context.Context, id string) (Result, error) {
 			}
 		case answer.Status == http.StatusFound:
 			retry.succeeded()
+			waits(answer.Header.Get(sluice.TraceHeader))
 			if path, err = nextPoll(answer); err != nil {
 				return Result{}, err
 			}

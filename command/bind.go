@@ -76,17 +76,19 @@ func checkPeriod(given Given) error {
 	return nil
 }
 
-// Param returns the parameter of that name. The error for an unknown name
-// suggests the closest one.
-func (c Command) Param(name string) (Param, error) { return find(c.Params, name) }
+// Param returns the parameter of that name. The error for an unknown name suggests the closest one,
+// of those that the caller takes beside them, too.
+func (c Command) Param(name string, beside ...string) (Param, error) {
+	return find(c.Params, name, beside...)
+}
 
-func find(params []Param, name string) (Param, error) {
+func find(params []Param, name string, beside ...string) (Param, error) {
 	for _, p := range params {
 		if p.answersTo(name) {
 			return p, nil
 		}
 	}
-	return Param{}, unknown(params, name)
+	return Param{}, unknown(params, name, beside...)
 }
 
 // BodyParam returns the parameter that is the body of a call, always or by
@@ -103,7 +105,7 @@ func (c Command) BodyParam() (Param, bool) {
 // answersTo reports whether a name is the parameter's name or its alias.
 func (p Param) answersTo(name string) bool { return name == p.Name || p.Alias != "" && name == p.Alias }
 
-func unknown(params []Param, name string) error {
+func unknown(params []Param, name string, beside ...string) error {
 	names := make([]string, len(params))
 	for i, p := range params {
 		names[i] = p.Name
@@ -113,7 +115,7 @@ func unknown(params []Param, name string) error {
 		takes = "it takes " + strings.Join(names, ", ")
 	}
 	return sluice.CodeParameterUnknown.Errorf("This command has no parameter %s; %s", sluice.Quote(name),
-		spelling.Hint(name, names, takes)).About(name)
+		spelling.Hint(name, append(names, beside...), takes)).About(name)
 }
 
 // Flag reads a boolean, for endpoints that parse their query themselves. If it

@@ -113,7 +113,7 @@ func (c *Credentials) token(ctx context.Context, s tokenSource, refused string) 
 	if kept, ok := c.tokens.Get(s.key, time.Now()); ok && kept != refused {
 		return kept, nil
 	}
-	return Share(ctx, &c.flight, s.key, func(ctx context.Context) (string, error) {
+	text, err := Share(ctx, &c.flight, s.key, func(ctx context.Context) (string, error) {
 		if kept, ok := c.tokens.Get(s.key, time.Now()); ok && kept != refused {
 			return kept, nil
 		}
@@ -123,7 +123,7 @@ func (c *Credentials) token(ctx context.Context, s tokenSource, refused string) 
 			err = errors.New("the token is more than one line")
 		}
 		if err != nil {
-			return "", tokenError(s.url, err)
+			return "", err
 		}
 		until := token.Expiry
 		if until.IsZero() {
@@ -132,6 +132,10 @@ func (c *Credentials) token(ctx context.Context, s tokenSource, refused string) 
 		c.tokens.Put(s.key, token.AccessToken, until.Add(-tokenEarly))
 		return token.AccessToken, nil
 	})
+	if err != nil {
+		return "", tokenError(s.url, err)
+	}
+	return text, nil
 }
 
 // tokenError returns what may be told of a failure: neither the reply nor the request.

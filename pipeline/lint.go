@@ -61,12 +61,8 @@ func (r *Runner) lint(ctx context.Context, p lintParams) (result sluice.LintResu
 	if err == nil {
 		return r.lintRights(ctx, p.Name, program)
 	}
-	for _, e := range source.ProblemsOf(err) {
-		result.Problems = append(result.Problems, sluice.Finding{
-			Line: e.Position.Line, Column: e.Position.Column, Snippet: e.Position.Snippet,
-			Step: e.Position.Step, Code: e.Code, Parameter: e.Parameter, Message: e.Message,
-		})
-		err = nil
+	if found, ok := sluice.AsError(err).Details.([]sluice.Finding); ok {
+		result.Problems, err = found, nil
 	}
 	return result, err
 }

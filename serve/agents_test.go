@@ -76,6 +76,9 @@ func TestAgentsMayDoWhatTheirUserMay(t *testing.T) {
 	if names := tools(t, admin); !slices.Contains(names, "iam_user_get") || slices.Contains(names, "webhook_put") || slices.Contains(names, "server_backup") || slices.Contains(names, "webhook_receive") {
 		t.Errorf("the tools of the admin are %v", names)
 	}
+	if list, err := vera.ListTools(t.Context(), nil); err != nil || list.CacheScope != "private" {
+		t.Errorf("%v, and the list that is the viewer's alone may be cached as %+v", err, list)
+	}
 	if _, err := admin.CallTool(t.Context(), &mcp.CallToolParams{Name: "webhook_put", Arguments: map[string]any{"eventKey": "webhook.x"}}); err == nil {
 		t.Error("an agent has changed something")
 	}

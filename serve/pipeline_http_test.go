@@ -1,6 +1,7 @@
 package serve_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -101,7 +102,15 @@ func TestPipelinePathRefusals(t *testing.T) {
 		s.send("POST", path, strings.NewReader(source), asAdmin).wantProblem(t, 404, "not-found")
 	}
 	s.put("empty", "", asAdmin).wantProblem(t, 400, "parameter-missing")
-	s.put("mistakes", "pipeline: [st]", asAdmin).wantProblem(t, 400, "pipeline-invalid")
+	var places []string
+	all, _ := s.put("mistakes", "pipeline:\n- st\n- lgo\n", asAdmin).wantProblem(t, 400, "pipeline-invalid")["errors"].([]any)
+	for _, e := range all {
+		found := e.(map[string]any)
+		places = append(places, fmt.Sprintf("%v:%v %v", found["line"], found["column"], found["message"]))
+	}
+	if want := []string{`2:3 There is no command "st"; did you mean set?`, `3:3 There is no command "lgo"; did you mean log?`}; !slices.Equal(places, want) {
+		t.Errorf("the mistakes are %q", places)
+	}
 	s.put("bytes", "\xff", asAdmin).wantProblem(t, 400, "body-malformed")
 	s.send("GET", "/api/v3/pipeline/mistakes", nil, asAdmin).wantProblem(t, 404, "pipeline-unknown")
 	s.run("").wantProblem(t, 400, "body-missing")

@@ -308,6 +308,59 @@ func TestNoCredential(t *testing.T) {
 	}
 }
 
+// TestATokenEndpointIsATargetOfItsOwn: a run waits for the server that is away, the token endpoint or the one that was
+// to be called. A token that is kept is in order, too: no other run of the pipeline may ask for one.
+func TestATokenEndpointIsATargetOfItsOwn(t *testing.T) {
+	tokens := newTokenServer(t)
+	replying := func(status int) string {
+		return serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
+	}
+	over := make(chan struct{})
+	hangs := serve(t, func(http.ResponseWriter, *http.Request) { <-over })
+	t.Cleanup(func() { close(over) })
+	target := func(at string) sluice.Target {
+		u, err := url.Parse(at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sluice.TargetOf(u)
+	}
+	set, ready, down := newSet(step.Options{HTTP: local}), replying(200), replying(503)
+	for name, test := range map[string]struct {
+		from, to string
+		away     string // "" if nothing is
+		reached  []string
+	}{
+		"all is well":     {tokens.URL, ready, "", []string{tokens.URL, ready}},
+		"a kept token":    {tokens.URL, down, down, []string{tokens.URL}},
+		"no token":        {down, ready, down, nil},
+		"a token hangs":   {hangs, ready, hangs, nil},
+		"no client":       {replying(400), ready, "", nil},
+		"nobody is there": {"http://127.0.0.1:1", ready, "http://127.0.0.1:1", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var run *sluice.Run
+			text := "pipeline: [http.request: {url: '" + test.to + "', timeout: 500ms, auth: {oauth2: {url: '" + test.from + "', client: client}}}]"
+			_, err := runWith(t, set, text, tokens.secrets(), func(r *sluice.Run) { run = r })
+			if name == "a token hangs" {
+				refuses(t, err, sluice.Unavailable, "auth-failed", "it took too long")
+			}
+			reached, away := run.Reached()
+			if want := test.away; want == "" && away != 0 || want != "" && away != target(want) {
+				t.Errorf("it waits for %d, want %s", away, want)
+			}
+			for _, want := range test.reached {
+				if !slices.Contains(reached, target(want)) {
+					t.Errorf("it has not reached %s", want)
+				}
+			}
+			if slices.Contains(reached, target(ready)) != slices.Contains(test.reached, ready) {
+				t.Error("what is reached is not what was called")
+			}
+		})
+	}
+}
+
 // TestCredentialsStayAtTheirOrigin: neither a header nor a certificate follows a redirect to
 // another origin, nor back from there.
 func TestCredentialsStayAtTheirOrigin(t *testing.T) {

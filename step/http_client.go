@@ -139,13 +139,24 @@ func (c *client) exchange(request *http.Request, s sending) (answer, error) {
 			seen.Response = signature.ReplaceAllString(seen.Response, "$1***")
 		}
 		run.NoteHTTP(seen)
-		run.NoteTarget(request.URL, response != nil && response.StatusCode != http.StatusTooManyRequests &&
-			response.StatusCode < http.StatusInternalServerError)
+		token, none := errors.AsType[*outward.TokenError](err)
+		if from, err := url.Parse(s.asks); s.asks != "" && err == nil {
+			run.NoteTarget(from, !none || inOrder(token.Reply)) // a token that is kept counts as well
+		}
+		if !none {
+			run.NoteTarget(request.URL, inOrder(response))
+		}
 	}
 	if err != nil {
 		return answer{}, explain(outer, request.URL, err)
 	}
 	return s.expect.read(request.URL, response, body)
+}
+
+// inOrder reports whether a server does what it is there for, even if it refuses a request.
+func inOrder(reply *http.Response) bool {
+	return reply != nil && reply.StatusCode != http.StatusTooManyRequests &&
+		reply.StatusCode < http.StatusInternalServerError
 }
 
 // explain returns an error that names only the host that the author wrote. It has no

@@ -167,6 +167,9 @@ func reason(err error) string {
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return "the certificate of the host is not trusted"
 	}
+	if timedOut(err) {
+		return "it took too long"
+	}
 	if errors.Is(err, syscall.ECONNREFUSED) {
 		return "the host refuses connections on that port"
 	}

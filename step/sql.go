@@ -118,6 +118,8 @@ func validStatement(given any) error {
 		return errors.New("must be the text of a statement")
 	case copiesIn.MatchString(text):
 		return errors.New("must not be copy from stdin, which waits for data; insert takes values")
+	case ofTransactions.MatchString(text):
+		return errors.New("must not begin or end a transaction: it is part of one, which ends well with the step")
 	}
 	return nil
 }
@@ -151,8 +153,16 @@ func validStatements(given any) error {
 	return nil
 }
 
-// copiesIn finds statements that wait for data, of which there is none: they would last until the timeout.
-var copiesIn = regexp.MustCompile(`(?is)^(\s|--[^\n]*\n|/\*.*?\*/)*copy\s.*\bfrom\s+stdin\b`)
+// beginning is how a statement begins before its first word.
+const beginning = `(?is)^(\s|;|--[^\n]*\n|/\*.*?\*/)*`
+
+var (
+	// copiesIn finds statements that wait for data, of which there is none: they would last until the timeout.
+	copiesIn = regexp.MustCompile(beginning + `copy\s.*\bfrom\s+stdin\b`)
+	// ofTransactions finds statements behind which the others would not be undone.
+	ofTransactions = regexp.MustCompile(
+		beginning + `(begin|start\s+transaction|commit|end|rollback|abort|prepare\s+transaction)\b`)
+)
 
 var asText = pgx.QueryResultFormats{pgx.TextFormatCode}
 

@@ -37,6 +37,7 @@ func TestStatements(t *testing.T) {
 		{"returning", "statement: 'update item set name = $2 where id = $1 returning id', values: [2, x]", `{"count":1,"rows":[{"id":2}]}`},
 		{"an array of JSON", "statement: 'select count(*) as n from item where id in (select jsonb_array_elements_text($1::jsonb)::int)', values: [[1, 2, 9]]", `{"count":1,"rows":[{"n":2}]}`},
 		{"several", "statements: [{statement: 'insert into item (id) values ($1)', values: ['#{2+1}']}, {statement: 'insert into item (id) values (4)'}, {statement: 'select max(id) as m from item'}]", `{"count":3,"rows":[{"m":4}]}`},
+		{"words of transactions", "statements: [{statement: 'savepoint \"commit\"'}, {statement: 'select 1 as \"end\"'}, {statement: \"select 'x; commit' as beginning\"}]", `{"count":2,"rows":[{"beginning":"x; commit"}]}`},
 		{"a copy outward", "statement: 'copy (select 1) to stdout'", `{"count":1,"rows":[]}`},
 		{"1000 rows", "statement: 'select generate_series(1, 1000)', output: vars.x}\n- set: {value: '#{len(vars.x.rows)}'", `1000`},
 	} {
@@ -162,6 +163,9 @@ func TestDatabaseIsWrittenOut(t *testing.T) {
 		sqlStep("statement: 'copy once from stdin'"):                                                             "must not be copy from stdin",
 		sqlStep(`statement: "-- in\n/* bulk */ COPY once (id)\nFROM STDIN with csv"`):                            "must not be copy from stdin",
 		sqlStep("statements: [{statement: 'select $1', values: '#{[1]}'}, {statement: 'copy once from stdin'}]"): "statement 2: it must not be copy",
+		sqlStep("statement: commit"):                                                                             "must not begin or end a transaction",
+		sqlStep(`statement: "/* a */ ; -- b\nSTART  Transaction read only"`):                                     "must not begin or end a transaction",
+		sqlStep("statements: [{statement: select 1}, {statement: 'ROLLBACK;'}]"):                                 "statement 2: it must not begin or end a transaction",
 		"pipeline: [kafka.send: {cluster: '#{body}', topic: t}]":                                                 "parameter cluster of kafka.send must be written out",
 		"pipeline: [kafka.send: {cluster: k, topic: a b}]":                                                       "249 letters",
 		"pipeline: [kafka.send: {cluster: k, topic: ''}]":                                                        "249 letters",

@@ -120,8 +120,6 @@ func away(target *url.URL, err error) error {
 	switch {
 	case errors.Is(err, outward.ErrRefused):
 		return refusedAddress(target)
-	case timedOut(err):
-		why = "it took too long"
 	case errors.Is(err, io.EOF):
 		why = "it hangs up, as servers do that want TLS, or another user or password"
 	}

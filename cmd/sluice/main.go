@@ -26,7 +26,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "sluice:", view.Printable(exit.Explain(err)))
 	}
 	if own, ok := errors.AsType[*exit.CodeError](err); ok && own.Hint != "" {
-		fmt.Fprintln(os.Stderr, view.Printable(own.Hint))
+		fmt.Fprintln(os.Stderr, view.Lines(own.Hint))
 	}
 	os.Exit(exit.CodeOf(err))
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +16,7 @@ import (
 	"sluice/serve"
 )
 
-// mistake returns the first mistake in a source, nil if there is none. With force,
+// mistake returns the mistakes in a source as one error, nil if there is none. With force,
 // missing rights don't count.
 func mistake(l sluice.LintResult, file string, force bool) error {
 	if force {
@@ -24,12 +25,14 @@ func mistake(l sluice.LintResult, file string, force bool) error {
 	if len(l.Problems) == 0 {
 		return nil
 	}
-	first := l.Problems[0]
-	text := fmt.Sprintf("%s:%d:%d: %s", file, first.Line, first.Column, first.Message)
-	if more := len(l.Problems) - 1; more > 0 {
-		text += fmt.Sprintf(" (and %d more)", more)
+	var lines []string
+	for _, p := range l.Problems {
+		lines = append(lines, fmt.Sprintf("%s:%d:%d: %s", file, p.Line, p.Column, p.Message))
+		if advice := p.Advice(); advice != "" {
+			lines = append(lines, advice)
+		}
 	}
-	return &exit.CodeError{Code: exit.Failed, Message: text, Hint: first.Advice()}
+	return &exit.CodeError{Code: exit.Failed, Message: lines[0], Hint: strings.Join(lines[1:], "\n")}
 }
 
 type lintedFile struct {
@@ -107,7 +110,11 @@ func inFile(file string, err error) error {
 	if !ok || e.Position.Line == 0 {
 		return err
 	}
+	var found []sluice.Finding
+	text, _ := json.Marshal(e.Details) // as it came
+	if json.Unmarshal(text, &found) == nil && len(found) > 0 && found[0].Line == e.Position.Line {
+		return mistake(sluice.LintResult{Problems: found}, file, false)
+	}
 	message := strings.TrimPrefix(e.Message, fmt.Sprintf("Line %d: ", e.Position.Line))
-	message = strings.Replace(message, "; pipeline.lint lists all.", "; sluice pipeline lint "+file+" lists all.", 1)
 	return e.Saying(fmt.Sprintf("%s:%d:%d: %s", file, e.Position.Line, max(1, e.Position.Column), message))
 }

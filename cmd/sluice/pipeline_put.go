@@ -89,7 +89,7 @@ func (t *cli) changedDrafts(
 	return changed, diffs, nil
 }
 
-// faultless returns the first mistake in drafts. If the user may not lint, storing
+// faultless returns the mistakes of the first draft that has some. If the user may not lint, storing
 // finds the mistakes.
 func (t *cli) faultless(ctx context.Context, drafts []pipelineDraft, force bool) error {
 	for i, d := range drafts {
@@ -125,11 +125,12 @@ func sendersFirst(drafts []pipelineDraft) (ordered []pipelineDraft) {
 
 func (t *cli) putDrafts(ctx context.Context, drafts []pipelineDraft, force bool) error {
 	names := make([]string, len(drafts))
-	sources := make(map[string]string)
+	of := make(map[string]pipelineDraft)
 	for i, d := range drafts {
-		names[i], sources[d.name] = d.name, d.source
+		names[i], of[d.name] = d.name, d
 	}
 	return t.ForEach(names, "", func(name string) (client.Answer, error) {
-		return t.Server.PutPipeline(ctx, name, sources[name], force)
+		answer, err := t.Server.PutPipeline(ctx, name, of[name].source, force)
+		return answer, inFile(of[name].file, err)
 	})
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"net/url"
 
 	"sluice"
 	"sluice/client"
@@ -26,9 +27,17 @@ func (t *cli) awaitResult(ctx context.Context, id string) error {
 		ctx, cancel = context.WithTimeout(ctx, longest)
 		defer cancel()
 	}
-	bar := t.Progress(-1, "waiting for the result")
-	defer bar.End()
-	result, err := t.Server.Await(ctx, id)
+	const what = "waiting for the result"
+	bar, told := t.Progress(-1, what), false
+	defer func() { bar.End() }()
+	result, err := t.Server.Await(ctx, id, func(traceID string) {
+		if told {
+			return
+		}
+		bar.End()
+		told = t.tellWork(ctx, traceID)
+		bar = t.Progress(-1, what)
+	})
 	bar.End()
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -37,6 +46,24 @@ func (t *cli) awaitResult(ctx context.Context, id string) error {
 		return err
 	}
 	return t.showResult(result)
+}
+
+// tellWork tells people what somebody outside must do before there is a result, if they may know.
+func (t *cli) tellWork(ctx context.Context, traceID string) (told bool) {
+	var queues []sluice.WorkQueue
+	_ = t.Server.Decode(ctx, "work.queues", nil, nil, &queues)
+	for _, q := range queues {
+		var waiting sluice.List[sluice.WorkItem]
+		_ = t.Server.Decode(ctx, "work.get", url.Values{"queue": {q.Queue}, "limit": {"1000"}}, nil, &waiting)
+		for _, item := range waiting.Items {
+			if item.TraceID == traceID {
+				t.Sayf("The pipeline %s waits until somebody does %s in the queue %s: sluice work %s -- PROGRAM",
+					item.Pipeline, item.TraceID, q.Queue, q.Queue)
+				told = true
+			}
+		}
+	}
+	return told
 }
 
 // showResult prints a result. If a pipeline failed, so does the verb.

@@ -68,7 +68,8 @@ func (t *cli) work(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// persist calls a command until the server can be reached, and takes the call.
+// persist calls a command until the server can be reached, and takes the call. What may be a restart is not worth a
+// word before it lasts.
 func (t *cli) persist(ctx context.Context, name string, params url.Values, body *client.Body, into any) error {
 	for next := shortPause; ; {
 		err := t.Server.Decode(ctx, name, params, body, into)
@@ -76,7 +77,10 @@ func (t *cli) persist(ctx context.Context, name string, params url.Values, body 
 			return err
 		}
 		e := sluice.AsError(err)
-		t.Sayf("%s Trying on.", e.Message)
+		restarts := e.RetryAfter == 0 || sluice.CodeDraining.Is(err)
+		if !restarts || next > 4*shortPause {
+			t.Sayf("%s Trying on.", e.Message)
+		}
 		if err := next.wait(ctx, e.RetryAfter); err != nil {
 			return err
 		}

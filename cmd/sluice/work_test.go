@@ -1,12 +1,15 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -75,12 +78,13 @@ func TestWorkDoesNotHammer(t *testing.T) {
 	}{
 		"nothing at once":   {[]func(http.ResponseWriter){give(""), give("")}, []time.Duration{time.Second, 2 * time.Second}, ""},
 		"overloaded":        {[]func(http.ResponseWriter){refuse(503, "overloaded", "3")}, []time.Duration{3 * time.Second}, "It says overloaded."},
+		"a restart":         {[]func(http.ResponseWriter){refuse(502, "", ""), refuse(503, "draining", "2")}, []time.Duration{time.Second, 2 * time.Second}, ""},
 		"more than a share": {[]func(http.ResponseWriter){refuse(429, "too-many-calls", "2")}, []time.Duration{2 * time.Second}, "It says too-many-calls."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := &desk{gives: test.gives}
-			if said := d.work(t, "cat"); !strings.Contains(said, test.says) {
+			if said := d.work(t, "cat"); !strings.Contains(said, test.says) || strings.Contains(said, "Trying on") != (test.says != "") {
 				t.Errorf("it says %s", said)
 			}
 			for i, least := range test.pauses {
@@ -100,4 +104,40 @@ func TestALostLeaseIsNotAnswered(t *testing.T) {
 	if got := strings.Join(d.other, " "); got != "work.extend" || !strings.Contains(said, "the lease was lost") {
 		t.Errorf("the server hears %s, and people %s", got, said)
 	}
+}
+
+// TestWorkGoesOnAfterAHandOver: who waits for work when a new program takes over gets the next item from that.
+func TestWorkGoesOnAfterAHandOver(t *testing.T) {
+	t.Parallel()
+	r := startReplaceable(t)
+	r.begin()
+	r.command("pipeline.put?name=handed", `{"pipeline": [{"event.listen": {"eventKey": "handed"}}, {"work": {"queue": "scan"}}]}`)
+	worker := program(t, "work", "scan", "--", "cat")
+	worker.Env = append(worker.Env, "SLUICE_URL="+r.url, "SLUICE_USERNAME=admin", "SLUICE_PASSWORD=handed over")
+	said, err := worker.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := worker.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(said)
+	done := func() {
+		t.Helper()
+		r.command("event.send", `{"eventKey": "handed", "payload": 1}`)
+		if !lines.Scan() || !strings.HasSuffix(lines.Text(), ": done") {
+			t.Fatalf("the worker says %s", lines.Text())
+		}
+	}
+	done()
+	if err := r.cmd.Process.Signal(syscall.SIGUSR2); err != nil {
+		t.Fatal(err)
+	}
+	r.successor()
+	done()
+	_ = worker.Process.Signal(os.Interrupt)
+	if lines.Scan() && lines.Text() != "sluice: interrupted" {
+		t.Errorf("the worker says %s", lines.Text())
+	}
+	_ = worker.Wait() // it was interrupted
 }

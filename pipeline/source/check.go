@@ -223,7 +223,7 @@ func ProblemsOf(err error) []*sluice.Error {
 	return problems
 }
 
-// joined returns the problems as one error: the first, and how many more there are.
+// joined returns the problems as one error: the first, how many more there are, and all of them as details.
 func (p sourceErrors) joined() error {
 	if len(p) == 0 {
 		return nil
@@ -242,7 +242,14 @@ func (p sourceErrors) joined() error {
 	case more > 1:
 		message += fmt.Sprintf(" There are %d more problems; pipeline.lint lists all.", more)
 	}
-	return first.Saying(message).Because(p)
+	found := make([]sluice.Finding, len(p))
+	for i, e := range p {
+		found[i] = sluice.Finding{
+			Line: e.Position.Line, Column: e.Position.Column, Snippet: e.Position.Snippet, Step: e.Position.Step,
+			Code: e.Code, Parameter: e.Parameter, Message: e.Message,
+		}
+	}
+	return first.Saying(message).Because(p).Detailed(found)
 }
 
 // problemf notes a mistake at a node.

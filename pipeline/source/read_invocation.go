@@ -87,9 +87,22 @@ func (c *checker) identity(s *Step, params *node) string {
 	return string(text)
 }
 
+// blocks are the names of steps that are no commands.
+var blocks = []string{"if", "foreach"}
+
+func (c *checker) known(name string) bool {
+	_, isCommand := c.commands.Find(name)
+	return isCommand || slices.Contains(blocks, name)
+}
+
 func (c *checker) noCommand(n *node, name string) {
-	hint := sluice.OpenAPIPath + " lists those there are."
-	if near := cmp.Or(c.commands.Nearest(name), spelling.Nearest(name, []string{"if", "foreach"})); near != "" {
+	hint, beginning := sluice.OpenAPIPath+" lists those there are.", ""
+	for _, known := range c.commands.Names() {
+		if strings.HasPrefix(name, known) { // setvalue: 3 in place of set: {value: 3}
+			beginning = known
+		}
+	}
+	if near := cmp.Or(c.commands.Nearest(name), spelling.Nearest(name, blocks), beginning); near != "" {
 		hint = "did you mean " + near + "?"
 	}
 	c.problemf(n, "There is no command %s; %s", sluice.Quote(name), hint)
@@ -97,7 +110,11 @@ func (c *checker) noCommand(n *node, name string) {
 
 // argument reads a parameter of the command.
 func (c *checker) argument(a *Invocation, key, item *node, given map[string]*node) {
-	p, err := a.Command.Param(key.text)
+	beside := append(ofSteps[:], "input", "output")
+	if a.Command.Outside() {
+		beside = append(beside, "once")
+	}
+	p, err := a.Command.Param(key.text, beside...)
 	if err != nil {
 		c.note(sluice.AsError(err).Coded(sluice.CodePipelineInvalid), key.line, key.column)
 		return

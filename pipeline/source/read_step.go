@@ -103,6 +103,8 @@ func (c *checker) noStep(n *node) {
 	case n.kind == object && len(n.keys) > 1:
 		c.problemf(n, "A step has one key, the name of its command, but here are %d: %s. Indent the parameters "+
 			"further than the name.", len(n.keys), keyNames(n))
+	case n.kind == object && len(n.keys) == 1 && !c.known(n.keys[0].text):
+		c.noCommand(n, n.keys[0].text)
 	case n.kind == object && len(n.keys) == 1:
 		c.problemf(n.items[0], "The parameters of %s must be an object such as {name: value}, not %s.",
 			sluice.Quote(n.keys[0].text), n.items[0].describe())
@@ -135,6 +137,9 @@ func (c *checker) identify(s *Step, n *node) {
 	}
 	c.ids[s.ID] = s.Line
 }
+
+// ofSteps are the parameters that every step has.
+var ofSteps = [...]string{"id", "if", "onError"}
 
 // common reads a parameter if every step has it, and reports whether it did.
 func (c *checker) common(s *Step, name string, n *node) bool {
@@ -188,7 +193,7 @@ func (c *checker) choice(s *Step, params *node) Action {
 
 // blockParams reads the parameters of a block: its own, and those of every step.
 func (c *checker) blockParams(s *Step, params *node, own map[string]reader) {
-	names := append([]string{"id", "if", "onError"}, slices.Sorted(maps.Keys(own))...)
+	names := append(ofSteps[:], slices.Sorted(maps.Keys(own))...)
 	for key, item := range params.entries() {
 		read := own[key.text]
 		switch {

@@ -59,7 +59,7 @@ func ofKind(kind sluice.Kind) int {
 type CodeError struct {
 	Code    int
 	Message string
-	Hint    string // in a line of its own
+	Hint    string // in lines of its own
 }
 
 // Error implements error.
