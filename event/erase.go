@@ -63,6 +63,5 @@ type erasuresParams struct {
 func (o Options) erasures(_ context.Context, p erasuresParams) (any, error) {
 	traceID := func(e sluice.Erasure) string { return e.TraceID }
 	whole := func(e sluice.Erasure) sluice.Erasure { return e }
-	return command.PageOf(o.Erasures.List(), traceID, whole, command.Filter{After: p.After, Limit: p.Limit}),
-		nil
+	return command.PageOf(o.Erasures.List(), traceID, whole, command.Filter{After: p.After, Limit: p.Limit}), nil
 }

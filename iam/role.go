@@ -15,8 +15,7 @@ type roleGetParams struct {
 
 func (d *Directory) getRole(ctx context.Context, p roleGetParams) (any, error) {
 	if p.Role == "" {
-		return command.PageOf(d.roles(), func(r *sluice.Role) string { return r.Name }, d.showRole, p.Filter),
-			nil
+		return command.PageOf(d.roles(), func(r *sluice.Role) string { return r.Name }, d.showRole, p.Filter), nil
 	}
 	role, err := d.role(ctx, p.Role)
 	if err == nil && role == nil {

@@ -25,8 +25,7 @@ func (d *Directory) getUser(ctx context.Context, p userGetParams) (any, error) {
 	switch p.Username {
 	case "":
 		users := append(d.Accounts.All(), anonymous)
-		return command.PageOf(users, func(a *sluice.Account) string { return a.Username }, showUser, p.Filter),
-			nil
+		return command.PageOf(users, func(a *sluice.Account) string { return a.Username }, showUser, p.Filter), nil
 	case sluice.AnonymousName:
 		return showUser(anonymous), nil
 	}
