@@ -32,7 +32,7 @@ func (w *walk) prepare(ctx context.Context) error {
 		params := map[string]any{"eventKey": hook.eventKey}
 		maps.Copy(params, kind.put)
 		var view sluice.WebhookView
-		if err := w.client().command(ctx, "webhook.put", params, &view); err != nil {
+		if err := w.may(ctx, "webhook.put", params, &view); err != nil {
 			return err
 		}
 		hook.uuid, hook.tokens = view.UUID, []string{view.UUID}
