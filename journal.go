@@ -2,6 +2,7 @@ package sluice
 
 import (
 	"context"
+	"iter"
 	"time"
 )
 
@@ -38,6 +39,10 @@ type Journal interface {
 
 	// Reached returns how far back the search that ended with a cursor has looked.
 	Reached(ctx context.Context, cursor string) (time.Time, error)
+
+	// Former returns the runs, each in a call of its own, and the rejected calls of earlier processes: those that
+	// were written down at a time or later, and some before. An event that a pipeline did not want has a run.
+	Former(ctx context.Context, since time.Time) iter.Seq2[Call, error]
 
 	// Event returns the event that a correlation id leads to, Gone if it is not
 	// kept any more.

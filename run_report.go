@@ -44,6 +44,11 @@ type StepReport struct {
 	HTTP *Exchange `json:"http,omitempty" doc:"What it sent and got."`
 }
 
+// Ended returns when the run ended.
+func (r *RunReport) Ended() time.Time {
+	return r.Started.Add(time.Duration(r.Duration * float64(time.Millisecond)))
+}
+
 // Cause says in a few words why a run failed, and nothing of payloads.
 func (r *RunReport) Cause() string {
 	if r.Error == nil {

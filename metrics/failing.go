@@ -31,7 +31,12 @@ func NewFailing(store sluice.Records[sluice.PipelineState], log *slog.Logger) *F
 }
 
 // Run counts a run of a pipeline.
-func (f *Failing) Run(r sluice.RunReport) {
+func (f *Failing) Run(r sluice.RunReport) { f.count(r, false) }
+
+// Former counts a run of an earlier process, unless a later one is known.
+func (f *Failing) Former(r sluice.RunReport) { f.count(r, true) }
+
+func (f *Failing) count(r sluice.RunReport, former bool) {
 	if r.Delivery == 0 {
 		return // no event started it
 	}
@@ -39,11 +44,15 @@ func (f *Failing) Run(r sluice.RunReport) {
 	defer f.mu.Unlock()
 	state := f.latest[r.Pipeline]
 	if state == nil {
-		state = &sluice.PipelineState{Pipeline: r.Pipeline}
-		f.latest[r.Pipeline] = state
+		stored := f.stored(r.Pipeline)
+		stored.Pipeline, state = r.Pipeline, &stored
 	}
+	if former && !r.Ended().After(state.Time) {
+		return
+	}
+	f.latest[r.Pipeline] = state
 	failed := r.Status == sluice.StatusError
-	state.Time = time.Now().UTC()
+	state.Time = r.Ended().UTC()
 	if failed && !state.Failing {
 		state.Since = state.Time
 	}
@@ -64,12 +73,17 @@ func (f *Failing) Since(p *sluice.Pipeline) *time.Time {
 	return &state.Since
 }
 
-// stateOf returns the newest known state of a pipeline.
-func (f *Failing) stateOf(pipeline string) (newest sluice.PipelineState) {
-	stored, err := f.store.Get(context.Background(), pipeline)
-	if stored != nil && err == nil {
-		newest = *stored
+// stored returns the state of a pipeline that all nodes know.
+func (f *Failing) stored(pipeline string) (state sluice.PipelineState) {
+	if stored, err := f.store.Get(context.Background(), pipeline); stored != nil && err == nil {
+		state = *stored
 	}
+	return state
+}
+
+// stateOf returns the newest known state of a pipeline.
+func (f *Failing) stateOf(pipeline string) sluice.PipelineState {
+	newest := f.stored(pipeline)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if state := f.latest[pipeline]; state != nil && state.Time.After(newest.Time) {

@@ -31,7 +31,7 @@ func TestFailuresOfLongAgo(t *testing.T) {
 		}
 	}
 	f := metrics.NewFailing(states, log)
-	f.Run(sluice.RunReport{Pipeline: "lasting", Status: sluice.StatusError, Delivery: 1})
+	f.Run(sluice.RunReport{Pipeline: "lasting", Status: sluice.StatusError, Delivery: 1, Started: time.Now()})
 	over, stop := context.WithCancel(t.Context())
 	stop()
 	f.Keep(over)
@@ -55,7 +55,7 @@ func TestFailingEnds(t *testing.T) {
 			if run == 'F' {
 				status = sluice.StatusError
 			}
-			f.Run(sluice.RunReport{Pipeline: pipeline, Status: status, Delivery: 1})
+			f.Run(sluice.RunReport{Pipeline: pipeline, Status: status, Delivery: 1, Started: time.Now()})
 		}
 	}
 	f := metrics.NewFailing(engine.PipelineStates, log)
@@ -67,7 +67,7 @@ func TestFailingEnds(t *testing.T) {
 			t.Errorf("after %q it fails: %t", runs, got)
 		}
 	}
-	f.Run(sluice.RunReport{Pipeline: "p", Status: sluice.StatusError}) // started by a user
+	f.Run(sluice.RunReport{Pipeline: "p", Status: sluice.StatusError, Started: time.Now()}) // started by a user
 	if f.Since(&sluice.Pipeline{Name: "p"}) != nil {
 		t.Error("a run that a user has started counts")
 	}

@@ -30,6 +30,9 @@ type Minutes struct {
 	// figures of its own however many others are called: otherwise it would seem silent.
 	Expects func(eventKey string) bool
 
+	// FormerRun, if set, is told of the runs that are counted anew.
+	FormerRun func(sluice.RunReport)
+
 	unfinished func(context.Context) (sluice.Unfinished, error)
 	log        *slog.Logger
 
@@ -115,19 +118,6 @@ func (m *Minutes) Settled(end sluice.CallEnd) {
 	})
 }
 
-// isFormer reports whether the end of a call waits for a recount, or was part of it. No time tells which
-// calls are those of an earlier process: the clock may have been set.
-func (m *Minutes) isFormer(end sluice.CallEnd) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.late != nil {
-		m.late = append(m.late, end)
-		return true
-	}
-	status, counted := m.recounted[end.TraceID]
-	return counted && (status == end.Status || status == sluice.StatusRecovered)
-}
-
 // callTime returns when a call came.
 func callTime(traceID string, otherwise time.Time) time.Time {
 	if at, ok := sluice.TraceTime(traceID); ok {
@@ -136,14 +126,17 @@ func callTime(traceID string, otherwise time.Time) time.Time {
 	return otherwise
 }
 
-// Run counts a run of a pipeline.
+// Run counts a run of a pipeline, or an event that it did not want, in the minute of its end.
 func (m *Minutes) Run(r sluice.RunReport) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	minute := m.at(time.Now())
+	minute := m.at(r.Ended())
 	of := sluice.RunFigures{Runs: 1}
-	if r.Status == sluice.StatusError {
+	switch r.Status {
+	case sluice.StatusError:
 		of.Errors = 1
+	case sluice.StatusPassed:
+		of = sluice.RunFigures{Passed: 1}
 	}
 	minute.Runs += of.Runs
 	minute.RunErrors += of.Errors
@@ -152,9 +145,7 @@ func (m *Minutes) Run(r sluice.RunReport) {
 
 // Passed counts an event that a pipeline did not want.
 func (m *Minutes) Passed(pipeline string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	addRuns(m.at(time.Now()).Pipelines, pipeline, sluice.RunFigures{Passed: 1})
+	m.Run(sluice.RunReport{Pipeline: pipeline, Status: sluice.StatusPassed, Started: time.Now()})
 }
 
 // addRuns adds to the runs of a pipeline. Pipelines beyond the limit share the empty name with

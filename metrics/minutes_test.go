@@ -42,8 +42,8 @@ func TestMinutesOfSeveralNodes(t *testing.T) {
 		node.Call(sluice.Call{EventKey: "webhook.git", Type: "push", StatusCode: 200, CorrelationID: "x", Duration: 1, Time: now})
 		node.Call(sluice.Call{StatusCode: 401, Time: now})
 		node.Call(sluice.Call{StatusCode: 503, Time: now})
-		node.Run(sluice.RunReport{Status: sluice.StatusOK})
-		node.Run(sluice.RunReport{Status: sluice.StatusError})
+		node.Run(sluice.RunReport{Status: sluice.StatusOK, Started: now})
+		node.Run(sluice.RunReport{Status: sluice.StatusError, Started: now})
 		if got := sum(node); got.Accepted != 1 || got.Rejected != 2 || got.Unavailable != 1 || got.Runs != 2 || got.RunErrors != 1 {
 			t.Errorf("a node counts %+v", got)
 		}

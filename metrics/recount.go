@@ -12,8 +12,8 @@ import (
 // recountMargin is how far clocks may have been off.
 const recountMargin = 15 * time.Minute
 
-// Recount returns a function that counts what a process that crashed may not have counted: the calls
-// around its end, and those of hours in which some were not done. isFormer reports whether a call
+// Recount returns a function that counts what a process that crashed may not have counted: the calls and
+// runs around its end, and the calls of hours in which some were not done. isFormer reports whether a call
 // came before this process, and repaired returns when the calls came that replays have repaired
 // shortly before its end, once the journal knows that. Until the function has ended, the ends of
 // calls wait, and nothing is stored; the same end that is told later is not counted again. The
@@ -63,8 +63,24 @@ const recountTries, recountPause = 60, time.Second
 // toldLate is how long after a call has ended it may be told of.
 const toldLate = 30 * time.Second
 
+// isFormer reports whether the end of a call waits for a recount, or was part of it. No time tells which
+// calls are those of an earlier process: the clock may have been set.
+func (m *Minutes) isFormer(end sluice.CallEnd) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.late != nil {
+		m.late = append(m.late, end)
+		return true
+	}
+	status, counted := m.recounted[end.TraceID]
+	return counted && (status == end.Status || status == sluice.StatusRecovered)
+}
+
 // A period is some hours whose figures are in doubt.
-type period struct{ from, to time.Time }
+type period struct {
+	from, to time.Time
+	ended    bool // the crash was in it, so it may lack runs and rejected calls
+}
 
 // doubtful returns the periods whose figures are in doubt: the hours since a crash, and before them those in
 // which some calls were not done, or were repaired.
@@ -86,10 +102,10 @@ func (m *Minutes) doubtful(crashed time.Time, repaired []time.Time) []period {
 			earlier[stored.Time] = true
 		}
 	}
-	periods := []period{{from, from.Add(hoursKept * time.Hour)}} // a clock may have been ahead
+	periods := []period{{from, from.Add(hoursKept * time.Hour), true}} // a clock may have been ahead
 	for hour := range earlier {
 		if hour.Before(from) {
-			periods = append(periods, period{hour, hour.Add(time.Hour)})
+			periods = append(periods, period{hour, hour.Add(time.Hour), false})
 		}
 	}
 	return periods
@@ -126,7 +142,36 @@ func (m *Minutes) recount(
 			}
 		}
 	}
+	if p.ended {
+		if err := m.recountEnded(ctx, journal, p, sums); err != nil {
+			return err
+		}
+	}
 	return m.replace(ctx, sums.counted, newest)
+}
+
+// recountEnded counts the runs and the rejected calls of a period. Runs are those that ended in it, whenever their
+// events came.
+func (m *Minutes) recountEnded(ctx context.Context, journal sluice.Journal, p period, sums *Minutes) error {
+	for c, err := range journal.Former(ctx, p.from) {
+		if err != nil {
+			return err
+		}
+		for _, run := range c.Runs {
+			if !p.has(run.Ended()) {
+				continue
+			}
+			if sums.Run(run); m.FormerRun != nil && run.Status != sluice.StatusPassed {
+				m.FormerRun(run)
+			}
+		}
+		if c.Runs == nil && c.Split == nil && p.has(callTime(c.TraceID, c.Time)) {
+			for range max(1, c.Count) {
+				sums.Call(c)
+			}
+		}
+	}
+	return nil
 }
 
 // again counts a call, or an event that no call set off, with what became of it.
@@ -182,18 +227,19 @@ func (m *Minutes) replace(
 	return m.days.flush(ctx)
 }
 
-// raise replaces what is stored of the calls of a period by a sum of at least as many. It returns how many
-// more those of webhooks are.
+// raise replaces what is stored of the calls of a period by a sum of at least as many, and raises the counts of
+// runs and rejected calls to those of the sum. It returns how many more the accepted calls of webhooks are.
 func (s *series) raise(ctx context.Context, sum *sluice.Minute) (missed map[string]int, err error) {
 	err = s.change(ctx, sum.Time, func(stored *sluice.Minute) {
 		missed = make(map[string]int)
 		raised := sluice.Minute{Time: stored.Time, Last: stored.Last}
 		addTo(&raised, stored)
 		if sum.Accepted >= stored.Accepted {
-			rejected := stored.Rejected
 			raised.CallFigures, raised.Latencies = sum.CallFigures, sum.Latencies
-			raised.Rejected = rejected
 		}
+		raised.Rejected = max(sum.Rejected, stored.Rejected)
+		raised.Unavailable = max(sum.Unavailable, stored.Unavailable)
+		raiseRuns(&raised, sum)
 		if sum.Events != nil && (stored.Events == nil || sum.Events.Accepted >= stored.Events.Accepted) {
 			raised.Events = sum.Events
 		}
@@ -206,11 +252,29 @@ func (s *series) raise(ctx context.Context, sum *sluice.Minute) (missed map[stri
 				raised.Webhooks = make(map[string]sluice.WebhookFigures)
 			}
 			missed[key] = figures.Accepted - known.Accepted
-			figures.Rejected, figures.Expected = known.Rejected, known.Expected || figures.Expected
+			figures.Rejected = max(figures.Rejected, known.Rejected)
+			figures.Expected = known.Expected || figures.Expected
 			figures.Last = later(figures.Last, known.Last)
 			raised.Webhooks[key] = figures
 		}
 		*stored = raised
 	})
 	return missed, err
+}
+
+// raiseRuns raises the runs of one sum to those of another. In a full hour, those of further pipelines are among the
+// runs without a name.
+func raiseRuns(raised, sum *sluice.Minute) {
+	raised.Runs, raised.RunErrors = max(raised.Runs, sum.Runs), max(raised.RunErrors, sum.RunErrors)
+	if raised.Pipelines == nil {
+		raised.Pipelines = make(map[string]sluice.RunFigures, len(sum.Pipelines))
+	}
+	for name, runs := range sum.Pipelines {
+		known, isNamed := raised.Pipelines[name]
+		if isNamed || len(raised.Pipelines) < maxNamed {
+			known.Runs, known.Errors = max(known.Runs, runs.Runs), max(known.Errors, runs.Errors)
+			known.Passed = max(known.Passed, runs.Passed)
+			raised.Pipelines[name] = known
+		}
+	}
 }

@@ -28,6 +28,7 @@ func (s *Server) wire() {
 	s.secrets = step.NewSecrets(s.engine.Secrets, s.uses.secrets.Note)
 	s.failing = metrics.NewFailing(s.engine.PipelineStates, s.Log)
 	s.minutes = metrics.NewMinutes(s.engine.Minutes, s.engine.Hours, s.engine.Unfinished, s.Log)
+	s.minutes.FormerRun = s.failing.Former
 	s.directory = s.newDirectory()
 	issuer, provider := s.authentication()
 	s.webhooks = webhook.NewStore(s.engine.Webhooks)

@@ -321,10 +321,13 @@ func (w *walk) checkIDs(c *walkCall, got arrivals) {
 	}
 }
 
-// checkFigures: the figures of each webhook are those of its calls, soon after a start. Of several
-// nodes, one that is killed takes what it has counted in the last seconds along.
+// checkFigures: the figures of each webhook are those of its calls, and those of each pipeline those of its
+// runs, soon after a start. Of several nodes, one that is killed takes what it has counted in the last seconds along.
 func (w *walk) checkFigures(ctx context.Context, found map[string][]sluice.Call) {
+	ran := make(map[string]sluice.RunFigures) // by pipeline
+	runsOf(w.traces(ctx, sentKey), ran)
 	for _, hook := range w.hooks {
+		runsOf(found[hook.eventKey], ran)
 		w.checkCount(hook, figuresOf(found[hook.eventKey]).Accepted)
 	}
 	if w.engine != nil && len(w.kills) > 0 {
@@ -333,7 +336,10 @@ func (w *walk) checkFigures(ctx context.Context, found map[string][]sluice.Call)
 	var differ []string
 	for until := time.Now().Add(agreeTime); time.Now().Before(until) && ctx.Err() == nil; sleep(ctx,
 		200*time.Millisecond) {
-		differ = nil
+		var err error
+		if differ, err = w.runsDiffer(ctx, ran); err != nil {
+			return
+		}
 		for _, hook := range w.hooks {
 			var stats []sluice.WebhookStats
 			params := map[string]any{"eventKey": hook.eventKey, "hours": 720}
@@ -344,8 +350,11 @@ func (w *walk) checkFigures(ctx context.Context, found map[string][]sluice.Call)
 			for _, item := range stats {
 				said.Add(item.CallFigures)
 			}
-			said.Rejected = 0 // a kill may lose the latest of those
-			if are := figuresOf(found[hook.eventKey]); said != are {
+			are := figuresOf(found[hook.eventKey])
+			if w.fits(said.Rejected, are.Rejected) {
+				said.Rejected = are.Rejected
+			}
+			if said != are {
 				differ = append(differ,
 					fmt.Sprintf("the figures of %s are %+v, and its calls %+v", hook.kind, said, are))
 			}
@@ -359,7 +368,7 @@ func (w *walk) checkFigures(ctx context.Context, found map[string][]sluice.Call)
 	}
 }
 
-// figuresOf counts the accepted calls by their states. Replays are no calls.
+// figuresOf counts the accepted calls by their states, and those that were rejected. Replays are no calls.
 func figuresOf(calls []sluice.Call) (f sluice.CallFigures) {
 	for _, c := range calls {
 		if c.ReplayOf != "" || c.Split != nil {
@@ -376,6 +385,8 @@ func figuresOf(calls []sluice.Call) (f sluice.CallFigures) {
 			f.Error++
 		case sluice.StatusRecovered:
 			f.Recovered++
+		case sluice.StatusRejected:
+			f.Rejected += max(1, c.Count)
 		}
 	}
 	f.Accepted = f.Processing + f.Retrying + f.OK + f.Error + f.Recovered

@@ -8,7 +8,8 @@
 // Searching: query.go says what a query demands. search.go (Journal.Calls) merges two walks,
 // one through the stored events (walk_events.go; chunk.go and tree.go for what is known of them,
 // status.go for searches by status, payload.go for texts) and one through what belongs to no event
-// (walk_loose.go). tail.go follows what is written as it happens, and hide.go takes back what runs said.
+// (walk_loose.go). tail.go follows what is written as it happens, former.go reads what earlier processes wrote, and
+// hide.go takes back what runs said.
 //
 // The events themselves are in package jetstream, which also knows the outcome of what
 // is not settled yet. If the journal is lost, only how calls went is lost
@@ -67,6 +68,7 @@ type Journal struct {
 	events jetstream.Stream
 	chunks jetstream.Stream
 	loose  jetstream.Stream
+	former map[string]uint64 // the last sequences that earlier processes have written, by stream
 
 	mu         sync.Mutex
 	pending    pending
@@ -138,6 +140,7 @@ func New(h *stream.Host, about Events) *Journal {
 		telling:  semaphore.NewWeighted(1),
 		hiding:   semaphore.NewWeighted(1),
 		written:  make(map[string]func()),
+		former:   make(map[string]uint64),
 	}
 }
 
@@ -157,13 +160,17 @@ func (j *Journal) SetUp(ctx, running context.Context, ids correlation.IDs, event
 	}
 	open := func(name, prefix string, maxBytes int64) (jetstream.Stream, error) {
 		j.written[prefix] = j.host.SyncLater(running, j.host.Blocks(name, false), "the journal")
-		return j.host.OpenStream(ctx, j.host.SideJS, jetstream.StreamConfig{
+		opened, err := j.host.OpenStream(ctx, j.host.SideJS, jetstream.StreamConfig{
 			Name:        name,
 			Subjects:    []string{prefix + ">"},
 			MaxAge:      max(j.about.MaxAge, 100*time.Millisecond), // the engine's minimum
 			MaxBytes:    maxBytes,
 			AllowDirect: true,
 		})
+		if err == nil {
+			j.former[name] = opened.CachedInfo().State.LastSeq
+		}
+		return opened, err
 	}
 	if j.chunks, err = open(stream.Journal, stream.ChunkPrefix, journalBytes(events.MaxBytes)); err != nil {
 		return err

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"sluice"
 	"sluice/command"
@@ -56,8 +55,7 @@ func (t *Rehearsal) recordingOf(call *sluice.Call) recording {
 
 // during reports whether a run started while another one was running.
 func during(inner, outer sluice.RunReport) bool {
-	end := outer.Started.Add(time.Duration(outer.Duration * float64(time.Millisecond)))
-	return !inner.Started.Before(outer.Started) && !inner.Started.After(end)
+	return !inner.Started.Before(outer.Started) && !inner.Started.After(outer.Ended())
 }
 
 // add adds the steps of a run that reached outside.
