@@ -28,8 +28,7 @@ func build(opts Options) *Engine {
 	h := e.host
 	h.Observe = opts.ObserveBatch
 	e.makeRecords(h, opts.RecordMemory)
-	e.Erasures = &erasures{Engine: e}
-	add(&e.Records, &e.Erasures.records, stream.Erasures)
+	e.Erasures = newErasures(e)
 	e.Webhooks.Follow(e.keepers.follow)
 	e.DeadLetters = deadletter.NewStore(h, cmp.Or(opts.DeadLetterMaxBytes, stream.DeadLetterBytes))
 	e.Queue = queue.New(h, e.Pipelines, queue.Options{

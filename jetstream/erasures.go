@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"sluice"
@@ -21,6 +22,24 @@ type erasures struct {
 	*Engine
 
 	records *record.Bucket[sluice.Erasure]
+	heard   chan struct{} // has one while there are done ones
+
+	mu   sync.Mutex
+	done []sluice.Erasure // by any node, which the others have yet to make again
+}
+
+// newErasures returns the erasures of an engine. Its buckets are not set up yet.
+func newErasures(e *Engine) *erasures {
+	s := &erasures{Engine: e, heard: make(chan struct{}, 1)}
+	add(&e.Records, &s.records, stream.Erasures)
+	if !e.host.SoleWriter {
+		s.records.Follow(func(before, after *sluice.Erasure) {
+			if before != nil && before.Erased.IsZero() && after != nil && !after.Erased.IsZero() {
+				s.hear(*after)
+			}
+		})
+	}
+	return s
 }
 
 // isAsked reports whether somebody wants a call erased.
@@ -208,6 +227,36 @@ func (s *erasures) resume(running context.Context) {
 		}
 		if wait.For(running, resumeEvery) != nil {
 			return
+		}
+	}
+}
+
+// hear notes erasures that are done.
+func (s *erasures) hear(done ...sluice.Erasure) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.done = append(s.done, done...)
+	select {
+	case s.heard <- struct{}{}:
+	default:
+	}
+}
+
+// repeat makes each erasure again once it is done: when a node that shares the engine wrote down what it had
+// heard of a call, it may not have known yet that this was being erased.
+func (s *erasures) repeat(running context.Context) {
+	for {
+		select {
+		case <-s.heard:
+		case <-running.Done():
+			return
+		}
+		s.mu.Lock()
+		done := s.done
+		s.done = nil
+		s.mu.Unlock()
+		if err := s.finish(running, done); err != nil && wait.For(running, resumeEvery) == nil {
+			s.hear(done...)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -586,6 +587,41 @@ func TestErasedBeforeItWasWrittenDown(t *testing.T) {
 	if left := filesWith(t, text, dir); len(left) > 0 {
 		t.Errorf("its text is in %v", left)
 	}
+}
+
+// TestErasedBeforeAnotherNodeWroteItDown: nothing stays of what a node had heard when another node erased it, though
+// the engine gets that afterwards.
+func TestErasedBeforeAnotherNodeWroteItDown(t *testing.T) {
+	natstest.OnEverySetup(t, func(t *testing.T, s natstest.Setup) {
+		if s.Dir != "" || s.Replicas > 1 {
+			return // it has no other nodes; its servers keep a log of their own for some minutes
+		}
+		server, err := url.Parse(s.URL)
+		check(t, err)
+		proxy := natstest.StartProxy(t, server.Host)
+		e := openEngine(t, Options{URL: s.URL, Replicas: s.Replicas})
+		other := openEngine(t, Options{URL: proxy.URL, Replicas: s.Replicas})
+		key := natstest.UniqueKey("elsewhere")
+		text := "elsewhere@" + key
+		event := keyed(key)
+		event.Method, event.ReceivedAt = "POST", time.Now().UTC()
+		result, err := e.Events.Accept(t.Context(), event, 0)
+		check(t, err)
+		call := callOf(t, e, event.TraceID)
+		proxy.Hang()
+		other.Journal.Hear(journal.Ran{RunReport: sluice.RunReport{
+			TraceID: event.TraceID, CorrelationID: result.CorrelationID, Pipeline: "late", Status: sluice.StatusError,
+			Error: &sluice.Problem{Code: "fail", Detail: text}, Steps: []sluice.StepReport{},
+		}})
+		if err := other.Journal.Hide(t.Context(), nil, true); err == nil {
+			t.Fatal("the engine took it though it hangs")
+		}
+		check(t, e.Erasures.Erase(t.Context(), []sluice.Call{call}))
+		proxy.GoOn()
+		natstest.Eventually(t, "its run is known", func() bool { return len(callOf(t, e, event.TraceID).Runs) == 1 })
+		folders, _ := filepath.Glob(filepath.Join(os.TempDir(), "sluice-external-*"))
+		natstest.Eventually(t, "its text is gone", func() bool { return len(filesWith(t, text, folders...)) == 0 })
+	})
 }
 
 // TestErasedWithWhatWasSentLater: what runs of a call have sent is erased with it, also by an attempt hours

@@ -80,6 +80,7 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 	e.keepFor(running)
 	e.host.Start(func() { e.Journal.Serve(running) })
 	e.host.Start(func() { e.Erasures.resume(running) })
+	e.host.Start(func() { e.Erasures.repeat(running) })
 	if err := e.server.watch(running); err != nil {
 		return err
 	}
