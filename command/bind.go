@@ -106,9 +106,9 @@ func (c Command) BodyParam() (Param, bool) {
 func (p Param) answersTo(name string) bool { return name == p.Name || p.Alias != "" && name == p.Alias }
 
 func unknown(params []Param, name string, beside ...string) error {
-	names := make([]string, len(params))
-	for i, p := range params {
-		names[i] = p.Name
+	var names []string
+	for _, p := range params {
+		names = append(names, p.Name)
 	}
 	takes := "it takes no parameters"
 	if len(names) > 0 {

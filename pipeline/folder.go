@@ -173,8 +173,8 @@ func (f *folder) drop(ctx context.Context, files map[string]string) (failures []
 // inFile returns an error with its file. The first mistake of a source is written as compilers do.
 func inFile(file string, err error) error {
 	if mistakes := source.ProblemsOf(err); len(mistakes) > 0 {
-		at := mistakes[0].Position
-		return fmt.Errorf("%s:%d:%d: %s", file, at.Line, at.Column, mistakes[0].Message)
+		first := mistakes[0]
+		return fmt.Errorf("%s:%d:%d: %s", file, first.Line, first.Column, first.Message)
 	}
 	return fmt.Errorf("%s: %w", file, err)
 }

@@ -61,8 +61,8 @@ func (r *Runner) lint(ctx context.Context, p lintParams) (result sluice.LintResu
 	if err == nil {
 		return r.lintRights(ctx, p.Name, program)
 	}
-	if found, ok := sluice.AsError(err).Details.([]sluice.Finding); ok {
-		result.Problems, err = found, nil
+	if result.Problems = source.ProblemsOf(err); result.Problems != nil {
+		err = nil
 	}
 	return result, err
 }

@@ -140,8 +140,10 @@ func (c *client) exchange(request *http.Request, s sending) (answer, error) {
 		}
 		run.NoteHTTP(seen)
 		token, none := errors.AsType[*outward.TokenError](err)
-		if from, err := url.Parse(s.asks); s.asks != "" && err == nil {
-			run.NoteTarget(from, !none || inOrder(token.Reply)) // a token that is kept counts as well
+		if s.asks != "" {
+			from, _ := url.Parse(s.asks) // it was checked
+			// a token that is kept counts as well
+			run.NoteTarget(from, !none || inOrder(token.Reply))
 		}
 		if !none {
 			run.NoteTarget(request.URL, inOrder(response))

@@ -14,6 +14,7 @@ import (
 	"sluice/cmd/sluice/exit"
 	"sluice/cmd/sluice/view"
 	"sluice/serve"
+	"sluice/value"
 )
 
 // mistake returns the mistakes in a source as one error, nil if there is none. With force,
@@ -111,8 +112,8 @@ func inFile(file string, err error) error {
 		return err
 	}
 	var found []sluice.Finding
-	text, _ := json.Marshal(e.Details) // as it came
-	if json.Unmarshal(text, &found) == nil && len(found) > 0 && found[0].Line == e.Position.Line {
+	text, err := value.Marshal(e.Details)
+	if err == nil && json.Unmarshal(text, &found) == nil && len(found) > 0 && found[0].Line == e.Position.Line {
 		return mistake(sluice.LintResult{Problems: found}, file, false)
 	}
 	message := strings.TrimPrefix(e.Message, fmt.Sprintf("Line %d: ", e.Position.Line))

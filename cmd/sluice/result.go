@@ -7,6 +7,7 @@ import (
 	"sluice"
 	"sluice/client"
 	"sluice/cmd/sluice/exit"
+	"sluice/cmd/sluice/terminal"
 	"sluice/cmd/sluice/view"
 )
 
@@ -27,17 +28,9 @@ func (t *cli) awaitResult(ctx context.Context, id string) error {
 		ctx, cancel = context.WithTimeout(ctx, longest)
 		defer cancel()
 	}
-	const what = "waiting for the result"
-	bar, told := t.Progress(-1, what), false
-	defer func() { bar.End() }()
-	result, err := t.Server.Await(ctx, id, func(traceID string) {
-		if told {
-			return
-		}
-		bar.End()
-		told = t.tellWork(ctx, traceID)
-		bar = t.Progress(-1, what)
-	})
+	bar, told := t.Progress(-1, "waiting for the result"), false
+	defer bar.End()
+	result, err := t.Server.Await(ctx, id, func(traceID string) { told = told || t.tellWork(ctx, traceID, bar) })
 	bar.End()
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -48,8 +41,9 @@ func (t *cli) awaitResult(ctx context.Context, id string) error {
 	return t.showResult(result)
 }
 
-// tellWork tells people what somebody outside must do before there is a result, if they may know.
-func (t *cli) tellWork(ctx context.Context, traceID string) (told bool) {
+// tellWork tells people what somebody outside must do before there is a result, if they may know. Then the bar has
+// nothing more to say.
+func (t *cli) tellWork(ctx context.Context, traceID string, bar *terminal.Progress) (told bool) {
 	var queues []sluice.WorkQueue
 	_ = t.Server.Decode(ctx, "work.queues", nil, nil, &queues)
 	for _, q := range queues {
@@ -57,8 +51,9 @@ func (t *cli) tellWork(ctx context.Context, traceID string) (told bool) {
 		_ = t.Server.Decode(ctx, "work.get", url.Values{"queue": {q.Queue}, "limit": {"1000"}}, nil, &waiting)
 		for _, item := range waiting.Items {
 			if item.TraceID == traceID {
-				t.Sayf("The pipeline %s waits until somebody does %s in the queue %s: sluice work %s -- PROGRAM",
-					item.Pipeline, item.TraceID, q.Queue, q.Queue)
+				bar.End()
+				t.Sayf("The pipeline %s waits for somebody who does %s: sluice work %s -- PROGRAM",
+					item.Pipeline, traceID, q.Queue)
 				told = true
 			}
 		}

@@ -45,7 +45,7 @@ func TestWhoWaitsForWorkIsToldOnce(t *testing.T) {
 	if err := cmd.Run(); err != nil {
 		t.Fatal(err)
 	}
-	if want := "The pipeline check waits until somebody does abc:1 in the queue scan: sluice work scan -- PROGRAM\n"; said.String() != want || asked != 2 {
+	if want := "The pipeline check waits for somebody who does abc:1: sluice work scan -- PROGRAM\n"; said.String() != want || asked != 2 {
 		t.Errorf("%d times people hear %q", asked, &said)
 	}
 }

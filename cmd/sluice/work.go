@@ -77,8 +77,7 @@ func (t *cli) persist(ctx context.Context, name string, params url.Values, body 
 			return err
 		}
 		e := sluice.AsError(err)
-		restarts := e.RetryAfter == 0 || sluice.CodeDraining.Is(err)
-		if !restarts || next > 4*shortPause {
+		if next > 4*shortPause || e.RetryAfter > 0 && !sluice.CodeDraining.Is(err) {
 			t.Sayf("%s Trying on.", e.Message)
 		}
 		if err := next.wait(ctx, e.RetryAfter); err != nil {

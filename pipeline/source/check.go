@@ -21,7 +21,7 @@ type checker struct {
 	source   text
 	commands command.Set
 	language *expression.Language
-	problems sourceErrors
+	problems []sluice.Finding
 	step     string         // the current step, for messages
 	count    int            // of steps that were read
 	ids      map[string]int // lines of steps, by their ids
@@ -201,40 +201,28 @@ func (c *checker) duration(to *time.Duration, least, most time.Duration) reader 
 	}
 }
 
-// sourceErrors are all mistakes in a source, in order. Each has its position.
-type sourceErrors []*sluice.Error
-
 // MaxProblems bounds the list of mistakes: nobody reads more at once.
 const MaxProblems = 100
 
-// Error returns one line for each problem.
-func (p sourceErrors) Error() string {
-	lines := make([]string, len(p))
-	for i, e := range p {
-		lines[i] = fmt.Sprintf("%d:%d: %s", e.Position.Line, e.Position.Column, e.Message)
-	}
-	return strings.Join(lines, "\n")
-}
-
 // ProblemsOf returns all mistakes behind an error of Parse, in order. Each has its
 // position.
-func ProblemsOf(err error) []*sluice.Error {
-	problems, _ := errors.AsType[sourceErrors](err)
+func ProblemsOf(err error) []sluice.Finding {
+	problems, _ := sluice.AsError(err).Details.([]sluice.Finding)
 	return problems
 }
 
 // joined returns the problems as one error: the first, how many more there are, and all of them as details.
-func (p sourceErrors) joined() error {
+func joined(p []sluice.Finding) error {
 	if len(p) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(p, func(a, b *sluice.Error) int {
-		return cmp.Or(a.Position.Line-b.Position.Line, a.Position.Column-b.Position.Column)
+	slices.SortStableFunc(p, func(a, b sluice.Finding) int {
+		return cmp.Or(a.Line-b.Line, a.Column-b.Column)
 	})
 	first := p[0]
 	message := first.Message
-	if first.Position.Line > 0 {
-		message = fmt.Sprintf("Line %d: %s", first.Position.Line, message)
+	if first.Line > 0 {
+		message = fmt.Sprintf("Line %d: %s", first.Line, message)
 	}
 	switch more := len(p) - 1; {
 	case more == 1:
@@ -242,14 +230,14 @@ func (p sourceErrors) joined() error {
 	case more > 1:
 		message += fmt.Sprintf(" There are %d more problems; pipeline.lint lists all.", more)
 	}
-	found := make([]sluice.Finding, len(p))
-	for i, e := range p {
-		found[i] = sluice.Finding{
-			Line: e.Position.Line, Column: e.Position.Column, Snippet: e.Position.Snippet, Step: e.Position.Step,
-			Code: e.Code, Parameter: e.Parameter, Message: e.Message,
-		}
+	all := make([]error, len(p)) // for logs
+	for i, f := range p {
+		all[i] = fmt.Errorf("%d:%d: %s", f.Line, f.Column, f.Message)
 	}
-	return first.Saying(message).Because(p).Detailed(found)
+	return sluice.CodePipelineInvalid.Errorf("%s", message).Because(errors.Join(all...)).About(first.Parameter).
+		Detailed(p).At(sluice.Position{
+		Line: first.Line, Column: first.Column, Snippet: first.Snippet, Step: first.Step,
+	})
 }
 
 // problemf notes a mistake at a node.
@@ -259,7 +247,9 @@ func (c *checker) problemf(at *node, format string, args ...any) {
 
 func (c *checker) note(e *sluice.Error, line, column int) {
 	if len(c.problems) < MaxProblems {
-		c.problems = append(c.problems,
-			e.At(sluice.Position{Line: line, Column: column, Snippet: c.source.snippet(line), Step: c.step}))
+		c.problems = append(c.problems, sluice.Finding{
+			Line: line, Column: column, Snippet: c.source.snippet(line), Step: c.step,
+			Code: string(sluice.CodePipelineInvalid), Parameter: e.Parameter, Message: e.Message,
+		})
 	}
 }

@@ -53,20 +53,20 @@ func TestErrors(t *testing.T) {
 }
 
 // describe shows a mistake as an editor would.
-func describe(e *sluice.Error) string {
-	where := fmt.Sprintf("%d:%d", e.Position.Line, e.Position.Column)
-	if e.Position.Step != "" {
-		where += " in " + e.Position.Step
+func describe(e sluice.Finding) string {
+	where := fmt.Sprintf("%d:%d", e.Line, e.Column)
+	if e.Step != "" {
+		where += " in " + e.Step
 	}
 	text := fmt.Sprintf("%s: %s\n", where, e.Message)
-	if e.Position.Snippet != "" {
+	if e.Snippet != "" {
 		pad := strings.Map(func(r rune) rune {
 			if r == '\t' {
 				return r
 			}
 			return ' '
-		}, string([]rune(e.Position.Snippet)[:min(e.Position.Column-1, len([]rune(e.Position.Snippet)))]))
-		text += "    " + e.Position.Snippet + "\n    " + pad + "^\n"
+		}, string([]rune(e.Snippet)[:min(e.Column-1, len([]rune(e.Snippet)))]))
+		text += "    " + e.Snippet + "\n    " + pad + "^\n"
 	}
 	return text
 }

@@ -39,7 +39,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("the error has no list of problems: %v", err)
 		}
 		for _, e := range problems {
-			if e.Message == "" || e.Position.Line < 1 || e.Position.Column < 1 || !utf8.ValidString(e.Position.Snippet) && utf8.ValidString(text) {
+			if e.Message == "" || e.Line < 1 || e.Column < 1 || !utf8.ValidString(e.Snippet) && utf8.ValidString(text) {
 				t.Fatalf("a problem is %+v", e)
 			}
 		}

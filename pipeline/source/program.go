@@ -102,7 +102,7 @@ func Parse(source string, set command.Set, lang *expression.Language) (*Program,
 	if root != nil {
 		p = c.program(root)
 	}
-	if err := c.problems.joined(); err != nil {
+	if err := joined(c.problems); err != nil {
 		return nil, err
 	}
 	p.Text = source

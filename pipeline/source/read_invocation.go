@@ -90,11 +90,6 @@ func (c *checker) identity(s *Step, params *node) string {
 // blocks are the names of steps that are no commands.
 var blocks = []string{"if", "foreach"}
 
-func (c *checker) known(name string) bool {
-	_, isCommand := c.commands.Find(name)
-	return isCommand || slices.Contains(blocks, name)
-}
-
 func (c *checker) noCommand(n *node, name string) {
 	hint, beginning := sluice.OpenAPIPath+" lists those there are.", ""
 	for _, known := range c.commands.Names() {
@@ -116,7 +111,7 @@ func (c *checker) argument(a *Invocation, key, item *node, given map[string]*nod
 	}
 	p, err := a.Command.Param(key.text, beside...)
 	if err != nil {
-		c.note(sluice.AsError(err).Coded(sluice.CodePipelineInvalid), key.line, key.column)
+		c.note(sluice.AsError(err), key.line, key.column)
 		return
 	}
 	if other := given[p.Name]; other != nil {
@@ -139,7 +134,7 @@ func (c *checker) argument(a *Invocation, key, item *node, given map[string]*nod
 	if v.shape == constant || literal {
 		known, _ := v.Eval(nil)
 		if _, err := p.Check(known); err != nil {
-			c.note(sluice.AsError(err).Coded(sluice.CodePipelineInvalid), item.line, item.column)
+			c.note(sluice.AsError(err), item.line, item.column)
 		}
 	}
 	a.Args = append(a.Args, Argument{p.Name, v, p.Fixed && v.shape != constant, nullable})

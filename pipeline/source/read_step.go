@@ -103,11 +103,14 @@ func (c *checker) noStep(n *node) {
 	case n.kind == object && len(n.keys) > 1:
 		c.problemf(n, "A step has one key, the name of its command, but here are %d: %s. Indent the parameters "+
 			"further than the name.", len(n.keys), keyNames(n))
-	case n.kind == object && len(n.keys) == 1 && !c.known(n.keys[0].text):
-		c.noCommand(n, n.keys[0].text)
 	case n.kind == object && len(n.keys) == 1:
+		name := n.keys[0].text
+		if _, known := c.commands.Find(name); !known && !slices.Contains(blocks, name) {
+			c.noCommand(n, name)
+			return
+		}
 		c.problemf(n.items[0], "The parameters of %s must be an object such as {name: value}, not %s.",
-			sluice.Quote(n.keys[0].text), n.items[0].describe())
+			sluice.Quote(name), n.items[0].describe())
 	default:
 		c.problemf(n, "A step is the name of a command, or one name: {parameters}, not %s.", n.describe())
 	}
