@@ -156,9 +156,9 @@ func (s *Server) release() {
 }
 
 // countLast counts what became of the calls whose runs have ended last. If that takes too long, the
-// next start counts anew.
+// next start counts anew, unless other nodes count meanwhile: so a slow engine gets some time.
 func (s *Server) countLast() {
-	ctx, cancel := s.atMost(stretch.Of(time.Second))
+	ctx, cancel := s.atMost(stretch.Of(closeTimeout / 2))
 	defer cancel()
 	told := s.engine.Journal.TellEnds(ctx)
 	if stored := s.minutes.Flush(ctx); !told || !stored {
