@@ -26,7 +26,7 @@ var rooms = map[string][]string{
 	"backup":       {".", "seal", "value"},
 	"command":      {".", "spelling", "value"},
 	"config":       {".", "spelling", "value", "yamltext"},
-	"expression":   {".", "spelling", "value"},
+	"expression":   {".", "limit", "spelling", "value"},
 	"problem":      {"."},
 	"limit":        {".", "stretch"},
 	"spelling":     {},

@@ -169,13 +169,16 @@ func (s *Server) runnerOptions() pipeline.RunnerOptions {
 		UseSecret:  s.secrets.Use,
 		NearestKey: s.webhooks.NearestKey,
 		Base64Key:  s.webhooks.Base64Key,
-		Limits:     run.Limits{RunTime: s.cfg.RunTimeout, Shared: limit.NewMemory(sharesOf(s.cfg).values, s.pressure)},
-		MaxRuns:    s.cfg.MaxRuns,
-		Grace:      func() (context.Context, context.CancelFunc) { return s.atMost(s.cfg.RunGrace) },
-		Observe:    s.observeRun,
-		Passed:     s.minutes.Passed,
-		Spans:      s.spans,
-		Log:        s.Log,
+		Limits: run.Limits{
+			RunTime: s.cfg.RunTimeout, Shared: limit.NewMemory(sharesOf(s.cfg).values, s.pressure),
+			Computing: limit.NewComputing(),
+		},
+		MaxRuns: s.cfg.MaxRuns,
+		Grace:   func() (context.Context, context.CancelFunc) { return s.atMost(s.cfg.RunGrace) },
+		Observe: s.observeRun,
+		Passed:  s.minutes.Passed,
+		Spans:   s.spans,
+		Log:     s.Log,
 	}
 }
 
