@@ -64,7 +64,7 @@ func (w *Work) Spend(steps int) error {
 		return nil
 	}
 	for w.left -= steps; w.left < 0; w.left += slice {
-		w.giveBack()
+		w.Pause()
 		if err := w.enter(); err != nil {
 			w.Rest()
 			return err
@@ -104,9 +104,11 @@ func (w *Work) enter() (err error) {
 	}
 }
 
-func (w *Work) giveBack() {
-	if w.placed {
-		w.placed = false
+// Pause gives the place back, before something is waited for that has a bound of its own. Others of its
+// name wait with it.
+func (w *Work) Pause() {
+	if w != nil && w.placed {
+		w.placed, w.left = false, min(w.left, 0)
 		<-w.of.places
 	}
 }
@@ -126,9 +128,9 @@ func (w *Work) Rest() {
 	if w == nil || w.leave == nil {
 		return
 	}
-	w.giveBack()
+	w.Pause()
 	w.leave()
-	w.leave, w.left = nil, min(w.left, 0)
+	w.leave = nil
 }
 
 // Begin begins a computation that can't count its steps, until End. One that may take long waits for a
@@ -144,10 +146,10 @@ func (w *Work) Begin(long bool) (began time.Time, err error) {
 	return time.Now(), err
 }
 
-// End ends what began then: the time counts as steps.
+// End ends what began then: the time counts as steps, for which others have their turns first.
 func (w *Work) End(began time.Time) {
 	if w != nil {
-		w.left -= int(time.Since(began) / stepTime)
+		_ = w.Spend(int(time.Since(began) / stepTime)) // it fails only if there is nothing to go on with
 		w.Rest()
 	}
 }

@@ -125,11 +125,12 @@ func (r *Runner) reserve(ctx context.Context, bytes int, long bool) (release fun
 		return giveBack, err
 	}
 	work := r.Limits.Computing.Work(ctx, sluice.UserFrom(ctx).Name, "")
-	if _, err = work.Begin(true); err != nil {
+	began, err := work.Begin(true)
+	if err != nil {
 		giveBack()
 		return nil, err
 	}
-	return func() { work.Rest(); giveBack() }, nil
+	return func() { work.End(began); giveBack() }, nil
 }
 
 // owner returns a function that looks up the user whose permissions a stored pipeline

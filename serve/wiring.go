@@ -32,6 +32,7 @@ func (s *Server) wire() {
 	issuer, provider := s.authentication()
 	s.webhooks = webhook.NewStore(s.engine.Webhooks)
 	s.minutes.Expects = s.webhooks.Expects
+	s.computing = limit.NewComputing()
 	s.trusts = s.newTrusts()
 	s.webhooks.MaxKeep, s.webhooks.Trusts, s.webhooks.BaseURL = s.cfg.EventMaxAge, s.trusts, s.baseURL
 	s.slots, s.bodies = limit.NewSlots(s.cfg.MaxInFlight), s.newBodies()
@@ -171,7 +172,7 @@ func (s *Server) runnerOptions() pipeline.RunnerOptions {
 		Base64Key:  s.webhooks.Base64Key,
 		Limits: run.Limits{
 			RunTime: s.cfg.RunTimeout, Shared: limit.NewMemory(sharesOf(s.cfg).values, s.pressure),
-			Computing: limit.NewComputing(),
+			Computing: s.computing,
 		},
 		MaxRuns: s.cfg.MaxRuns,
 		Grace:   func() (context.Context, context.CancelFunc) { return s.atMost(s.cfg.RunGrace) },
