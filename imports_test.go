@@ -26,7 +26,7 @@ var rooms = map[string][]string{
 	"backup":       {".", "seal", "value"},
 	"command":      {".", "spelling", "value"},
 	"config":       {".", "spelling", "value", "yamltext"},
-	"expression":   {".", "spelling", "value"},
+	"expression":   {".", "limit", "spelling", "value"},
 	"problem":      {"."},
 	"limit":        {".", "stretch"},
 	"spelling":     {},
@@ -106,7 +106,7 @@ var rooms = map[string][]string{
 // measure and break it. Tokens, since formatting can't change how many there are. What goes
 // beyond has to be paid for elsewhere, or is the moment to ask whether it is worth that much.
 const (
-	maxTokens = 562_613
+	maxTokens = 565_010
 	maxFile   = 350 // lines
 )
 

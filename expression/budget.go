@@ -23,6 +23,8 @@ const bytesPerStep = 32
 type frame struct {
 	scope     *Scope
 	steps     int
+	told      int // steps that were left when Scope.Work heard of them
+	pause     int // steps that are left when it is to hear again
 	memory    int
 	reported  int // bytes that Scope.Memory knows of
 	variables []any
@@ -40,10 +42,33 @@ type cursor struct {
 
 // spend pays for steps.
 func (f *frame) spend(steps int) {
-	f.steps -= steps
+	if f.steps -= steps; f.steps < f.pause {
+		f.tell()
+	}
+}
+
+// tell lets Scope.Work know of the steps since it last heard of them.
+func (f *frame) tell() {
+	more := f.told - f.steps
+	f.told = f.steps
 	if f.steps < 0 {
 		fail("it takes too many steps; work on fewer or smaller values")
 	}
+	f.mayGoOn(f.scope.Work.Spend(more))
+	f.pause = max(0, f.steps-f.scope.Work.Left())
+}
+
+// mayGoOn ends the run if there is an error of Scope.Work.
+func (f *frame) mayGoOn(err error) {
+	if err != nil {
+		check(&callError{"computing", err})
+	}
+}
+
+// rest lets Scope.Work know that what follows may wait for something else.
+func (f *frame) rest() {
+	_ = f.scope.Work.Spend(f.told - f.steps) // fails only if there is nothing to go on with
+	f.scope.Work.Rest()
 }
 
 // read pays for reading that many bytes.

@@ -20,15 +20,21 @@ func (c *compiler) call(node *ast.CallNode) eval {
 	}
 	return strict(func(f *frame, args []any) any {
 		f.spend(stepsPerCall)
-		values := make([]any, len(args))
+		values, long := make([]any, len(args)), false
 		for i, arg := range args {
 			values[i] = f.plain(arg)
 			if text, ok := values[i].(string); ok {
 				f.read(len(text))
 			}
-			f.foresee(Expansion(name, values[i]))
+			expansion := Expansion(name, values[i])
+			f.foresee(expansion)
+			long = long || IsLong(name, values[i], expansion)
 		}
+		began, err := f.scope.Work.Begin(long)
+		f.mayGoOn(err)
 		v, err := function(values...)
+		f.scope.Work.End(began)
+		f.tell()
 		if err != nil {
 			check(&callError{name, err})
 		}
@@ -58,6 +64,18 @@ func Expansion(name string, arg any) int {
 		return scale.Memory * yamlNodes
 	}
 	return scale.Memory
+}
+
+// IsLong reports whether a command or function may compute for long with an argument of that expansion.
+func IsLong(name string, arg any, expansion int) bool {
+	const few = 128 << 10 // bytes that take a millisecond or two
+	text, _ := arg.(string)
+	return Computes(name) && (len(text)+expansion > few || name == "convert.fromGzip")
+}
+
+// Computes reports whether a command or function computes and waits for nothing, but can't count its steps.
+func Computes(name string) bool {
+	return strings.HasPrefix(name, "convert.") || strings.HasPrefix(name, "crypto.")
 }
 
 // secret needs a literal name: no payload may choose a secret.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/expr-lang/expr/ast"
 
+	"sluice/limit"
 	"sluice/spelling"
 )
 
@@ -20,6 +21,9 @@ type Scope struct {
 
 	// Memory is called before templates make many bytes, and may refuse. It may be nil.
 	Memory func(bytes int) error
+
+	// Work paces those that compute for long. It may be nil.
+	Work *limit.Work
 }
 
 // objects has the objects that every expression sees.

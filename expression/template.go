@@ -3,6 +3,7 @@ package expression
 import (
 	"strings"
 
+	"sluice/limit"
 	"sluice/value"
 )
 
@@ -54,7 +55,7 @@ func (l *Language) Compile(text string) (*Template, error) {
 
 // ConstantError returns how an expression of the template fails in each run, whatever the
 // run sees; nil if none does.
-func (t *Template) ConstantError() error {
+func (t *Template) ConstantError(work *limit.Work) error {
 	for _, part := range t.parts {
 		p := part.program
 		if p == nil {
@@ -62,7 +63,7 @@ func (t *Template) ConstantError() error {
 		}
 		for _, run := range p.trials {
 			trial := Template{alone: &program{source: p.source, run: run}, slots: p.slots}
-			if _, err := trial.Eval(nil); err != nil {
+			if _, err := trial.Eval(&Scope{Work: work}); err != nil {
 				return err
 			}
 		}
@@ -106,7 +107,9 @@ func (t *Template) Eval(scope *Scope) (any, error) {
 	if scope == nil {
 		scope = &Scope{}
 	}
-	f := &frame{scope: scope, steps: maxSteps, memory: MaxMemory, variables: make([]any, t.slots)}
+	f := &frame{scope: scope, steps: maxSteps, told: maxSteps, memory: MaxMemory, variables: make([]any, t.slots)}
+	f.pause = max(0, maxSteps-scope.Work.Left())
+	defer f.rest()
 	if t.alone != nil {
 		return t.alone.evaluate(f, f.plain)
 	}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/expression"
+	"sluice/limit"
 	"sluice/pipeline/run"
 	"sluice/pipeline/source"
 	"sluice/problem"
@@ -38,16 +40,16 @@ func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Deliv
 	case !hears:
 		return r.succeeded(p, d, nil), nil
 	case d.Peek:
-		if wants, err := r.wants(ctx, program, d.Message, maxPeek); wants || err != nil {
+		if wants, err := r.wants(ctx, p, program, d.Message, maxPeek); wants || err != nil {
 			return sluice.Outcome{}, nil //nolint:nilerr // the run fails likewise, or has more memory
 		}
 		return r.passed(p), nil
 	}
-	if _, err := placeOf(program, d); err != nil {
-		wants, whereErr := r.wants(ctx, program, d.Message, math.MaxInt64)
+	if _, err := r.placeOf(ctx, p, program, d); err != nil {
+		wants, whereErr := r.wants(ctx, p, program, d.Message, math.MaxInt64)
 		switch {
-		case sluice.CodeNoRunMemory.Is(whereErr):
-			return sluice.Outcome{}, whereErr
+		case noAttempt(ctx, whereErr):
+			return sluice.Outcome{}, cmp.Or(ctx.Err(), whereErr)
 		case !wants && whereErr == nil:
 			return r.passed(p), nil
 		}
@@ -181,14 +183,15 @@ const maxPeek = 1 << 20
 // wants reports whether a pipeline wants an event, by its where, before a run. Its where may make so
 // many bytes. Without memory for them it can't tell, and its error is that of the limits.
 func (r *Runner) wants(
-	ctx context.Context, program *source.Program, event map[string]any, most int64,
+	ctx context.Context, p *sluice.Pipeline, program *source.Program, event map[string]any, most int64,
 ) (wanted bool, err error) {
-	var memory func(bytes int) error
 	var refused error
-	if limits := r.limits(ctx); limits.Shared != nil {
+	limits := r.limits(ctx)
+	scope := expression.Scope{Work: r.work(ctx, p)}
+	if limits.Shared != nil {
 		hold, made := limits.Shared.Hold(), int64(0)
 		defer hold.Release()
-		memory = func(bytes int) error {
+		scope.Memory = func(bytes int) error {
 			if made += int64(bytes); made <= most && hold.Try(made) == nil {
 				return nil
 			}
@@ -196,8 +199,13 @@ func (r *Runner) wants(
 			return refused
 		}
 	}
-	wanted, err = program.Trigger.Wants(event, memory)
+	wanted, err = program.Trigger.Wants(event, scope)
 	return wanted, cmp.Or(refused, err)
+}
+
+// work returns the work of what a pipeline computes of an event before it runs.
+func (r *Runner) work(ctx context.Context, p *sluice.Pipeline) *limit.Work {
+	return r.Limits.Computing.Work(ctx, p.Owner, p.Name)
 }
 
 // passed returns the outcome of an event that a pipeline does not want.

@@ -18,50 +18,18 @@ import (
 type hunger struct {
 	memory *limit.Memory // of the run whose turn it is; nil: runs have no bound
 	turn   chan struct{}
+	lines  *limit.Lines // by pipeline
 
-	mu    sync.Mutex
-	lines map[string]*line // by pipeline
-	told  time.Time
-}
-
-// A line is where the hungry runs of one pipeline wait.
-type line struct {
-	head chan struct{} // has one while somebody is at its head
-	runs int
+	mu   sync.Mutex
+	told time.Time
 }
 
 func newHunger(shared *limit.Memory) *hunger {
-	h := &hunger{turn: make(chan struct{}, 1), lines: make(map[string]*line)}
+	h := &hunger{turn: make(chan struct{}, 1), lines: limit.NewLines(1)}
 	if shared != nil {
 		h.memory = shared.Beside()
 	}
 	return h
-}
-
-// join waits until a run is at the head of its pipeline's line, and stays there until leave is called.
-func (h *hunger) join(ctx context.Context, pipeline string) (leave func(), err error) {
-	h.mu.Lock()
-	l := h.lines[pipeline]
-	if l == nil {
-		l = &line{head: make(chan struct{}, 1)}
-		h.lines[pipeline] = l
-	}
-	l.runs++
-	h.mu.Unlock()
-	gone := func() {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		if l.runs--; l.runs == 0 {
-			delete(h.lines, pipeline)
-		}
-	}
-	select {
-	case l.head <- struct{}{}:
-		return func() { <-l.head; gone() }, nil
-	case <-ctx.Done():
-		gone()
-		return nil, ctx.Err()
-	}
 }
 
 // tellEvery is how often the log says that runs are hungry.
@@ -100,7 +68,7 @@ func (r *Runner) fed(ctx context.Context, pipeline string, do func(context.Conte
 		r.Log.Warn("Runs find no memory: they begin again, one at a time. Let the pipeline make smaller values, lower "+
 			"its concurrency, or raise --memory-limit.", "pipeline", pipeline)
 	}
-	leave, err := r.hunger.join(ctx, pipeline)
+	leave, err := r.hunger.lines.Enter(ctx, pipeline)
 	if err != nil {
 		return err
 	}

@@ -16,11 +16,15 @@ import (
 )
 
 // placeOf returns the place of an event among others of its pipeline, as the source says.
-func placeOf(p *source.Program, d sluice.Delivery) (place sluice.Place, err error) {
+func (r *Runner) placeOf(
+	ctx context.Context, stored *sluice.Pipeline, p *source.Program, d sluice.Delivery,
+) (place sluice.Place, err error) {
 	if !placed(p) {
 		return place, nil
 	}
-	scope := &expression.Scope{Body: d.Message, Request: run.For(d, d.Attempts+1, new(sluice.Run)).Request}
+	scope := &expression.Scope{
+		Body: d.Message, Request: run.For(d, d.Attempts+1, new(sluice.Run)).Request, Work: r.work(ctx, stored),
+	}
 	_, isReplay := d.Message["replayOf"]
 	switch {
 	case p.Order != nil:
@@ -80,14 +84,15 @@ func (s *service) place(ctx context.Context, p *sluice.Pipeline) func(sluice.Del
 	}
 	return func(d sluice.Delivery) (place sluice.Place) {
 		now, _ := s.runner.Store.Get(ctx, p.Name) // if that fails, it is as it was at the start
-		program, err := s.runner.program(cmp.Or(now, p))
+		now = cmp.Or(now, p)
+		program, err := s.runner.program(now)
 		if err != nil {
 			return place
 		}
 		_ = s.runner.fed(ctx, p.Name, func(ctx context.Context) error {
-			wants, err := s.runner.wants(ctx, program, d.Message, math.MaxInt64)
+			wants, err := s.runner.wants(ctx, now, program, d.Message, math.MaxInt64)
 			if wants && err == nil {
-				place, _ = placeOf(program, d)
+				place, _ = s.runner.placeOf(ctx, now, program, d)
 			}
 			return err
 		})

@@ -105,15 +105,32 @@ const unpacking = 3 * value.MaxSize
 // Charge takes memory for what a command makes of its arguments, as a run does for a step,
 // until release is called.
 func (r *Runner) Charge(ctx context.Context, name string, args command.Args) (release func(), err error) {
-	bytes := 0
+	bytes, long := 0, false
 	if name == "convert.fromGzip" {
 		bytes = unpacking // a few bytes can unpack to all that a value may have
 	}
 	for _, arg := range args {
-		bytes += expression.Expansion(name, arg.Value)
+		expansion := expression.Expansion(name, arg.Value)
+		bytes += expansion
+		long = long || expression.IsLong(name, arg.Value, expansion)
 	}
+	return r.reserve(ctx, bytes, long)
+}
+
+// reserve takes memory, and a place if it is for what computes for long, until release is called.
+func (r *Runner) reserve(ctx context.Context, bytes int, long bool) (release func(), err error) {
 	limits := r.limits(ctx)
-	return limits.Reserve(ctx, int64(bytes))
+	giveBack, err := limits.Reserve(ctx, int64(bytes))
+	if err != nil || !long {
+		return giveBack, err
+	}
+	work := r.Limits.Computing.Work(ctx, sluice.UserFrom(ctx).Name, "")
+	began, err := work.Begin(true)
+	if err != nil {
+		giveBack()
+		return nil, err
+	}
+	return func() { work.End(began); giveBack() }, nil
 }
 
 // owner returns a function that looks up the user whose permissions a stored pipeline

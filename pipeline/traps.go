@@ -21,10 +21,11 @@ func (r *Runner) traps(ctx context.Context, p *source.Program) (found []sluice.F
 	if pattern, listens := p.Listens(""); listens && r.Base64Key != nil {
 		base64Key = r.Base64Key(sluice.UserFrom(ctx).HintCover("webhook.get"), pattern)
 	}
+	work := r.Limits.Computing.Work(ctx, sluice.UserFrom(ctx).Name, "")
 	names, told, inXML := p.Names(), map[string]bool{}, fromXML(p)
 	for _, use := range p.Uses() {
 		text := lengthOfText(use.Template.Lengths, inXML[use.Step])
-		if err := cmp.Or(use.Template.ConstantError(), text); err != nil {
+		if err := cmp.Or(use.Template.ConstantError(work), text); err != nil {
 			found = append(found, trap(use, sluice.AsError(err)))
 		}
 		for _, read := range use.Template.Reads {

@@ -51,6 +51,7 @@ func (s *Server) newTrusts() *trust.Trusts {
 		Fetch: confirm(transport),
 		Log:   s.Log,
 
+		Computing:          s.computing,
 		ClientCertificates: s.certificateSource(),
 	})
 }

@@ -95,6 +95,7 @@ type Server struct {
 	commands    command.Set
 	runner      *pipeline.Runner
 	slots       *limit.Slots          // for all calls
+	computing   *limit.Computing      // of what computes for long
 	users       *limit.Shares[string] // of them
 	bodies      *limit.Bodies         // of them
 	api         *api.API

@@ -33,6 +33,7 @@ func (s *Server) wire() {
 	issuer, provider := s.authentication()
 	s.webhooks = webhook.NewStore(s.engine.Webhooks)
 	s.minutes.Expects = s.webhooks.Expects
+	s.computing = limit.NewComputing()
 	s.trusts = s.newTrusts()
 	s.webhooks.MaxKeep, s.webhooks.Trusts, s.webhooks.BaseURL = s.cfg.EventMaxAge, s.trusts, s.baseURL
 	s.slots, s.bodies = limit.NewSlots(s.cfg.MaxInFlight), s.newBodies()
@@ -170,13 +171,16 @@ func (s *Server) runnerOptions() pipeline.RunnerOptions {
 		UseSecret:  s.secrets.Use,
 		NearestKey: s.webhooks.NearestKey,
 		Base64Key:  s.webhooks.Base64Key,
-		Limits:     run.Limits{RunTime: s.cfg.RunTimeout, Shared: limit.NewMemory(sharesOf(s.cfg).values, s.pressure)},
-		MaxRuns:    s.cfg.MaxRuns,
-		Grace:      func() (context.Context, context.CancelFunc) { return s.atMost(s.cfg.RunGrace) },
-		Observe:    s.observeRun,
-		Passed:     s.minutes.Passed,
-		Spans:      s.spans,
-		Log:        s.Log,
+		Limits: run.Limits{
+			RunTime: s.cfg.RunTimeout, Shared: limit.NewMemory(sharesOf(s.cfg).values, s.pressure),
+			Computing: s.computing,
+		},
+		MaxRuns: s.cfg.MaxRuns,
+		Grace:   func() (context.Context, context.CancelFunc) { return s.atMost(s.cfg.RunGrace) },
+		Observe: s.observeRun,
+		Passed:  s.minutes.Passed,
+		Spans:   s.spans,
+		Log:     s.Log,
 	}
 }
 

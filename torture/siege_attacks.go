@@ -41,6 +41,7 @@ var attacks = []attack{
 	{name: "clients that never read", run: neverReading, bar: bar{ends: true}, bare: true},
 	{name: "strangers who never read", run: unreadDocuments, bar: bar{ends: true}, bare: true},
 	{name: "strangers who call and never read", run: unreadRefusals, bar: bar{}},
+	{name: "computing runs", run: computingRuns, bar: bar{slower: 100}, bare: true},
 	{name: "hungry runs", run: hungryRuns, bar: bar{refused: -1, brakes: true}},
 	{name: "large events", run: largeEvents, bar: bar{refused: -1}},
 	{name: "large values", run: largeValues, bar: bar{refused: -1}},

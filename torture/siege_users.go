@@ -59,6 +59,19 @@ func costlySchemas(ctx context.Context, t *target, d *damage) {
 	})
 }
 
+// computingRuns are runs that compute all the time, as many as a user may have.
+func computingRuns(ctx context.Context, t *target, d *damage) {
+	const callers, begun = 300, 5 * time.Second
+	time.AfterFunc(begun, d.begin)
+	together(callers, func(int) {
+		for ctx.Err() == nil {
+			t.asUser(ctx, d, "/api/v3/pipeline", `{"pipeline":[{"foreach":{"in":"#{1..1000}","do":[{"set":{"value":`+
+				`"#{count(1..700, let x = #; count(1..700, # * x % 7 == 3) > 0)}"}}]}}]}`)
+			sleep(ctx, pause)
+		}
+	})
+}
+
 // hungryConversions are texts that their parsers make a hundred times as large, converted by a
 // user who may have many calls at a time.
 func hungryConversions(ctx context.Context, t *target, d *damage) {

@@ -88,6 +88,7 @@ func (x *execution) take(ctx context.Context, bytes int) error {
 	if x.environment.Limits.Shared == nil || x.shared.Try(int64(bytes)) == nil {
 		return nil
 	}
+	x.scope.Work.Rest()
 	if x.waited || x.environment.Limits.Alone || x.shared.Grow(ctx, int64(bytes)) != nil {
 		return x.environment.Limits.Refusal()
 	}
@@ -235,6 +236,8 @@ type Limits struct {
 	RunTime time.Duration // 0: what the program says
 	Shared  *limit.Memory // the budget of all runs; nil: no bound
 	Alone   bool          // only this run, and what runs within it, takes from Shared
+
+	Computing *limit.Computing // of all runs; nil: no bound
 }
 
 // Reserve takes memory from the budget of all runs, until release is called.

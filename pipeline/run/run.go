@@ -92,11 +92,13 @@ func Run(ctx context.Context, e Environment, p *source.Program, s Start) (Outcom
 	limit := min(p.Timeout, cmp.Or(e.Limits.RunTime, p.Timeout))
 	ctx, cancel := context.WithTimeoutCause(sluice.WithRun(ctx, s.Run), limit, TooLongError(limit))
 	defer cancel()
+	ctx, done := x.working(ctx)
+	defer done()
 	x.scope.Request = s.Request
 	x.scope.Memory = func(bytes int) error { return x.spend(ctx, bytes) }
 	x.scope.Secret = func(name string) (string, error) { return x.reveal(ctx, name) }
 	s.Run.Secret, s.Run.Hide, s.Run.Place = x.reveal, x.secrets.add, x.place
-	if wants, err := x.wants(ctx, s); !wants && err == nil {
+	if wants, err := x.wants(s); !wants && err == nil {
 		return Outcome{Passed: true}, nil
 	} else if err != nil {
 		return x.end(x.positioned(ctx, p.Trigger.Step(), err))
@@ -109,11 +111,11 @@ func Run(ctx context.Context, e Environment, p *source.Program, s Start) (Outcom
 }
 
 // wants reports whether the program wants the event that starts it, if one does.
-func (x *execution) wants(ctx context.Context, s Start) (bool, error) {
+func (x *execution) wants(s Start) (bool, error) {
 	if s.Delivery == 0 || s.Run.Event == nil || x.program.Trigger == nil {
 		return true, nil
 	}
-	return x.program.Trigger.Wants(s.Run.Event, func(bytes int) error { return x.spend(ctx, bytes) })
+	return x.program.Trigger.Wants(s.Run.Event, x.scope)
 }
 
 // An execution is the state of one run. A single goroutine works on it.

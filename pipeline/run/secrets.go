@@ -199,6 +199,7 @@ func (x *execution) reveal(ctx context.Context, name string) (string, error) {
 	if v, known := x.revealed[name]; known {
 		return v, nil
 	}
+	x.scope.Work.Rest()
 	owner, err := x.run.Owner(ctx)
 	switch {
 	case err != nil:

@@ -181,10 +181,20 @@ func (x *execution) call(ctx context.Context, a *source.Invocation) (any, error)
 	if err != nil {
 		return nil, err
 	}
+	name, long := a.Command.Name, false
 	for _, arg := range args {
-		if err := x.spend(ctx, expression.Expansion(a.Command.Name, arg.Value)); err != nil {
+		expansion := expression.Expansion(name, arg.Value)
+		if err := x.spend(ctx, expansion); err != nil {
 			return nil, err
 		}
+		long = long || expression.IsLong(name, arg.Value, expansion)
+	}
+	if expression.Computes(name) {
+		began, err := x.scope.Work.Begin(long)
+		if err != nil {
+			return nil, err
+		}
+		defer x.scope.Work.End(began)
 	}
 	out, err := x.environment.Call(sluice.WithUser(ctx, x.run.User()), a.Command, args)
 	if err != nil {

@@ -83,13 +83,14 @@ func (t *Trigger) Step() *Step {
 }
 
 // Wants reports whether an event starts the pipeline: it is of a kind that the trigger names, and
-// where holds.
-func (t *Trigger) Wants(event map[string]any, memory func(bytes int) error) (bool, error) {
+// where holds. The scope has what that may take.
+func (t *Trigger) Wants(event map[string]any, scope expression.Scope) (bool, error) {
 	kind, _ := event["type"].(string)
 	if fits := sluice.HasType(t.Types, kind); !fits || t.Where == nil {
 		return fits, nil
 	}
-	condition, err := t.Where.Eval(&expression.Scope{Body: event, Memory: memory})
+	scope.Body = event
+	condition, err := t.Where.Eval(&scope)
 	return condition != nil && condition != false, err
 }
 

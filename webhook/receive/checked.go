@@ -78,14 +78,15 @@ func (rc *Receiver) checkContent(
 	if err := c.split(); err != nil {
 		return "", err
 	}
+	work := c.trust.Work(ctx)
 	if !c.batch {
-		if err := c.trust.CheckPayload(ctx, c.body, grow); err != nil {
+		if err := c.trust.CheckPayload(ctx, work, c.body, grow); err != nil {
 			return "", err
 		}
 		return c.trust.ID(call)
 	}
 	for i, item := range c.items {
-		if err := c.trust.CheckPayload(ctx, item, grow); err != nil {
+		if err := c.trust.CheckPayload(ctx, work, item, grow); err != nil {
 			return "", trust.InItem(i, err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/limit"
 	"sluice/sender"
 	"sluice/spelling"
 )
@@ -18,6 +19,9 @@ type Trust struct {
 	IDs     *sender.Dedupe // nil: calls have no ids
 	Where   string         // where calls have their ids, as the parameter dedupe has it
 	Missing error          // why a secret is left out; nil: all are there
+
+	computing *limit.Computing // see Options
+	eventKey  string           // of the webhook
 
 	version time.Time      // of the webhook
 	secrets []string       // that calls are signed with; those stored elsewhere as they were then

@@ -5,16 +5,22 @@ import (
 	"fmt"
 
 	"sluice"
+	"sluice/limit"
 	"sluice/sender"
 )
 
+// Work returns the work of checking the payloads of a call.
+func (g *Trust) Work(ctx context.Context) *limit.Work { return g.computing.Work(ctx, g.eventKey, "") }
+
 // CheckPayload rejects a payload that does not meet the schema. That costs memory, which grow gets
 // hold of.
-func (g *Trust) CheckPayload(ctx context.Context, payload []byte, grow func(more int64) error) error {
+func (g *Trust) CheckPayload(
+	ctx context.Context, work *limit.Work, payload []byte, grow func(more int64) error,
+) error {
 	if g.schema == nil {
 		return nil
 	}
-	return g.schema.check(ctx, payload, grow)
+	return g.schema.check(ctx, work, payload, grow)
 }
 
 // InItem returns the error of an item of a call, which says which one it is.

@@ -151,7 +151,7 @@ func (s *schema) footprint(body []byte) int64 {
 
 // check refuses a payload that does not meet the schema. It ends early if ctx does, if it
 // takes too long, or if there is no memory for what is found wrong: take is told how much.
-func (s *schema) check(ctx context.Context, body []byte, take func(more int64) error) error {
+func (s *schema) check(ctx context.Context, work *limit.Work, body []byte, take func(more int64) error) error {
 	document, err := value.Decode(body)
 	if _, tooDeep := errors.AsType[*value.Error](err); tooDeep {
 		return payloadInvalid([]finding{{"", "The payload is nested too deeply."}})
@@ -162,11 +162,12 @@ func (s *schema) check(ctx context.Context, body []byte, take func(more int64) e
 	if path, vast := vastNumber(document); vast {
 		return payloadInvalid([]finding{{pointer(path), "The number is too long to be checked."}})
 	}
-	compiled, err := s.pick()
+	defer work.Rest()
+	compiled, err := s.pick(work)
 	if err != nil {
 		return err
 	}
-	found, err := compiled.findings(ctx, document, take)
+	found, err := compiled.findings(ctx, work, document, take)
 	select {
 	case s.compiled <- compiled:
 	default: // there are enough
@@ -202,8 +203,17 @@ func vastNumber(v any) (path []string, found bool) {
 	return nil, false
 }
 
-// pick returns a compiled schema that nobody else uses.
-func (s *schema) pick() (*countingSchema, error) {
+// pick returns a compiled schema that nobody else uses. To compile one more takes long: meanwhile
+// somebody may be done with theirs.
+func (s *schema) pick(work *limit.Work) (*countingSchema, error) {
+	select {
+	case compiled := <-s.compiled:
+		return compiled, nil
+	default:
+	}
+	if _, err := work.Begin(true); err != nil {
+		return nil, err
+	}
 	select {
 	case compiled := <-s.compiled:
 		return compiled, nil

@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"sluice/limit"
 	"sluice/stretch"
 )
 
@@ -19,11 +21,12 @@ import (
 // that is compared or looked up.
 const (
 	maxSteps       = 1_600_000
-	stepsPerSchema = 8     // schemas within the schema that are tried
-	stepsPerNumber = 8     // numbers are compared exactly
-	patternBytes   = 32    // that one part of a pattern reads in a step
-	lookEvery      = 32768 // steps between two looks at memory and time
-	bytesPerSchema = 256   // in memory, if the schema is not met
+	stepsPerSchema = 8    // schemas within the schema that are tried
+	stepsPerNumber = 8    // numbers are compared exactly
+	patternBytes   = 32   // that one part of a pattern reads in a step
+	lookEvery      = 8192 // steps between two looks at memory and time
+	stepsOfOthers  = 4    // that a step takes as long as, see limit.Work
+	bytesPerSchema = 256  // in memory, if the schema is not met
 	checkTime      = 2 * time.Second
 )
 
@@ -33,6 +36,8 @@ type countingSchema struct {
 
 	ctx   context.Context        //nolint:containedctx // of the check
 	take  func(more int64) error // memory
+	work  *limit.Work
+	until time.Time
 	steps int
 	tried int
 }
@@ -53,20 +58,31 @@ func (c *countingSchema) spend(steps int) {
 	if before/lookEvery == c.steps/lookEvery {
 		return
 	}
-	if err := c.ctx.Err(); err != nil {
-		panic(ended{err})
-	}
-	if err := c.take(int64(c.tried) * bytesPerSchema); err != nil {
+	if err := c.look(); err != nil {
 		panic(ended{err})
 	}
 }
 
+// look ends a check that takes too long, or too much memory, and lets others have their turns: that time
+// does not count.
+func (c *countingSchema) look() error {
+	now := time.Now()
+	if now.After(c.until) {
+		return errSteps
+	}
+	c.work.Pause()
+	if err := cmp.Or(c.ctx.Err(), c.take(int64(c.tried)*bytesPerSchema)); err != nil {
+		return err
+	}
+	err := c.work.Spend(stepsOfOthers * lookEvery)
+	c.until = c.until.Add(time.Since(now))
+	return err
+}
+
 // findings checks a payload. An error means that it was not checked to the end.
 func (c *countingSchema) findings(
-	ctx context.Context, document any, take func(more int64) error,
+	ctx context.Context, work *limit.Work, document any, take func(more int64) error,
 ) (found []finding, err error) {
-	limited, cancel := context.WithTimeout(ctx, stretch.Of(checkTime))
-	defer cancel()
 	defer func() {
 		v := recover()
 		end, ours := v.(ended)
@@ -74,13 +90,14 @@ func (c *countingSchema) findings(
 		case v == nil:
 		case !ours:
 			panic(v)
-		case errors.Is(end.err, errSteps) || errors.Is(end.err, context.DeadlineExceeded) && ctx.Err() == nil:
+		case errors.Is(end.err, errSteps):
 			found = []finding{{"", "The payload takes too many steps to check."}}
 		default:
 			err = end.err
 		}
 	}()
-	c.ctx, c.take, c.steps, c.tried = limited, take, 0, 0
+	c.ctx, c.work, c.take, c.until = ctx, work, take, time.Now().Add(stretch.Of(checkTime))
+	c.steps, c.tried = 0, 0
 	failed := c.Validate(document)
 	if failed == nil {
 		return nil, nil

@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"sluice"
+	"sluice/limit"
 	"sluice/sender"
 )
 
@@ -24,6 +25,8 @@ type Options struct {
 	Keys   sender.Keys                                     // gets the public keys of senders
 	Fetch  func(ctx context.Context, address string) error // fetches the confirmation URL of a handshake
 	Log    *slog.Logger                                    // nil discards what it writes
+
+	Computing *limit.Computing // what compares payloads with schemas; nil: no bound
 
 	// ClientCertificates tells where callers show their certificates; NoCertificates if
 	// nowhere.
@@ -68,7 +71,7 @@ func (g *Trusts) Of(ctx context.Context, hook *sluice.Webhook) (*Trust, error) {
 		return nil, sluice.CodeWebhookUnavailable.Errorf(
 			"Calls of this webhook can't be checked now; its operator knows more.").Because(err)
 	}
-	made.version = hook.Updated
+	made.version, made.eventKey, made.computing = hook.Updated, hook.EventKey, g.Computing
 	if made.Missing != nil {
 		g.Log.WarnContext(ctx, "A signing secret of a webhook is gone: its calls are checked without it.",
 			"eventKey", hook.EventKey, "error", made.Missing)
