@@ -59,14 +59,17 @@ func costlySchemas(ctx context.Context, t *target, d *damage) {
 	})
 }
 
-// computingRuns are runs that compute all the time, as many as a user may have.
+// computing is a pipeline that computes all the time.
+const computing = `{"pipeline":[{"foreach":{"in":"#{1..1000}","do":[{"set":{"value":` +
+	`"#{count(1..700, let x = #; count(1..700, # * x % 7 == 3) > 0)}"}}]}}]}`
+
+// computingRuns are as many of that as a user may have.
 func computingRuns(ctx context.Context, t *target, d *damage) {
 	const callers, begun = 300, 5 * time.Second
 	time.AfterFunc(begun, d.begin)
 	together(callers, func(int) {
 		for ctx.Err() == nil {
-			t.asUser(ctx, d, "/api/v3/pipeline", `{"pipeline":[{"foreach":{"in":"#{1..1000}","do":[{"set":{"value":`+
-				`"#{count(1..700, let x = #; count(1..700, # * x % 7 == 3) > 0)}"}}]}}]}`)
+			t.asUser(ctx, d, "/api/v3/pipeline", computing)
 			sleep(ctx, pause)
 		}
 	})
