@@ -87,7 +87,8 @@ func (p replay) oldest(ctx context.Context, from time.Time) (found []sluice.Call
 	if to.IsZero() {
 		to = time.Now()
 	}
-	for span := firstSpan; !from.After(to) && len(found) <= cmp.Or(p.Limit, maxReplays); span = min(2*span, longestSpan) {
+	most := cmp.Or(p.Limit, maxReplays)
+	for span := firstSpan; !from.After(to) && len(found) <= most; span = min(2*span, longestSpan) {
 		q.From, q.To, q.Before = from, from.Add(span), ""
 		if q.To.After(to) {
 			q.To = to
