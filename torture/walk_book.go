@@ -57,6 +57,7 @@ type walkCall struct {
 	traceID        string
 	correlationID  string
 	erased         bool
+	erasing        period // when it was asked for last
 	forged         bool
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -36,15 +37,20 @@ func (w *walk) checkFolder(ctx context.Context) {
 // leftInFolder returns what is in files and must not be there.
 func (w *walk) leftInFolder() (left []string) {
 	erased, redacted := make(map[string]bool), make(map[string]bool)
+	missed := make(map[string]bool) // erased while a server of the engine was away, which then overwrites nothing
 	for _, c := range w.calls {
 		for _, mark := range c.marks() {
-			erased[mark] = c.erased
+			erased[mark], missed[mark] = c.erased, c.erased && w.wasAwayIn(c.erasing)
 		}
 		if c.kind == "redacted" {
 			redacted["pan-"+strings.TrimPrefix(c.mark, markBegins)] = true
 		}
 	}
 	for _, folder := range w.folders() {
+		gone := maps.Clone(erased)
+		if w.engine != nil && filepath.Base(folder) == engineAccount {
+			maps.DeleteFunc(gone, func(mark string, _ bool) bool { return missed[mark] })
+		}
 		err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return nil //nolint:nilerr // files come and go
@@ -54,7 +60,7 @@ func (w *walk) leftInFolder() (left []string) {
 				return nil //nolint:nilerr // likewise
 			}
 			name, _ := filepath.Rel(w.dir, path)
-			left = append(left, leftIn(name, content, erased, redacted)...)
+			left = append(left, leftIn(name, content, gone, redacted)...)
 			return nil
 		})
 		if err != nil {

@@ -272,13 +272,14 @@ func eraseCalls(ctx context.Context, w *walk) error {
 			params = map[string]any{"eventKey": w.hooks[c.kind].eventKey, "search": c.mark, "force": true}
 		}
 		times := 1 + w.random.IntN(2)
-		c.erased = true
+		c.erased, c.erasing.from = true, time.Now()
 		for range times {
 			var erased sluice.Erased
 			if err := w.may(ctx, "event.erase", params, &erased); err != nil {
 				return err
 			}
 		}
+		c.erasing.to = time.Now()
 	}
 	return nil
 }

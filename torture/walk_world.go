@@ -72,19 +72,24 @@ func (w *world) folders() (all []string) {
 	}
 	if w.engine != nil {
 		for _, s := range w.engine.servers {
-			all = append(all, filepath.Join(s.data, "jetstream", "$G"))
+			all = append(all, filepath.Join(s.data, "jetstream", engineAccount))
 		}
 	}
 	return all
 }
+
+// engineAccount is the folder of a server of the engine that has its streams.
+const engineAccount = "$G"
 
 // A period is a time in which something was wrong.
 type period struct{ from, to time.Time }
 
 // wasAway reports whether a server of the engine was away during a call: nodes may then keep calls
 // themselves, and others overtake them.
-func (w *world) wasAway(c *walkCall) bool {
-	return slices.ContainsFunc(w.away, func(p period) bool { return c.at.Before(p.to) && c.answered.After(p.from) })
+func (w *world) wasAway(c *walkCall) bool { return w.wasAwayIn(period{c.at, c.answered}) }
+
+func (w *world) wasAwayIn(in period) bool {
+	return slices.ContainsFunc(w.away, func(p period) bool { return in.from.Before(p.to) && in.to.After(p.from) })
 }
 
 // remove ends everything, and removes it unless it is to be looked at.

@@ -49,7 +49,7 @@ func (x *execution) positioned(ctx context.Context, s *source.Step, err error) e
 	e := blamed(err)
 	line, column := s.PositionOf(err)
 	return e.Saying(s.Title(line) + ": " + sluice.Shorten(x.secrets.hideText(e.Message), maxMessage)).
-		At(sluice.Position{Line: line, Column: column, Step: s.Label()})
+		At(sluice.Position{Line: line, Column: column, Step: s.Label()}).Detailed(nil) // may quote secrets
 }
 
 // blamed returns the error of a step. If an expression failed because of a function that
