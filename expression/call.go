@@ -26,9 +26,9 @@ func (c *compiler) call(node *ast.CallNode) eval {
 			if text, ok := values[i].(string); ok {
 				f.read(len(text))
 			}
-			expansion := Expansion(name, values[i])
+			expansion, isLong := Expansion(name, values[i])
 			f.foresee(expansion)
-			long = long || IsLong(name, values[i], expansion)
+			long = long || isLong
 		}
 		began, err := f.scope.Work.Begin(long)
 		f.mayGoOn(err)
@@ -46,8 +46,15 @@ func (c *compiler) call(node *ast.CallNode) eval {
 }
 
 // Expansion estimates the memory that a command or function needs to decode a text or to write a
-// value. Small texts count as 0.
-func Expansion(name string, arg any) int {
+// value, and whether it may compute for long. Small texts count as 0.
+func Expansion(name string, arg any) (bytes int, long bool) {
+	const few = 128 << 10 // bytes that take a millisecond or two
+	bytes = footprint(name, arg)
+	text, _ := arg.(string)
+	return bytes, Computes(name) && (len(text)+bytes > few || name == "convert.fromGzip")
+}
+
+func footprint(name string, arg any) int {
 	const small, yamlNodes = 4 << 10, 4
 	text, isText := arg.(string)
 	switch {
@@ -64,13 +71,6 @@ func Expansion(name string, arg any) int {
 		return scale.Memory * yamlNodes
 	}
 	return scale.Memory
-}
-
-// IsLong reports whether a command or function may compute for long with an argument of that expansion.
-func IsLong(name string, arg any, expansion int) bool {
-	const few = 128 << 10 // bytes that take a millisecond or two
-	text, _ := arg.(string)
-	return Computes(name) && (len(text)+expansion > few || name == "convert.fromGzip")
 }
 
 // Computes reports whether a command or function computes and waits for nothing, but can't count its steps.

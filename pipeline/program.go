@@ -69,8 +69,8 @@ func (r *Runner) Parse(text string) (*source.Program, error) {
 
 // parse is Parse for a caller: what the parser needs is taken from the memory of all runs.
 func (r *Runner) parse(ctx context.Context, text string) (*source.Program, error) {
-	expansion := expression.Expansion("convert.fromYaml", text)
-	release, err := r.reserve(ctx, expansion, expression.IsLong("convert.fromYaml", text, expansion))
+	expansion, long := expression.Expansion("convert.fromYaml", text)
+	release, err := r.reserve(ctx, expansion, long)
 	if err != nil {
 		return nil, err
 	}

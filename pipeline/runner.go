@@ -110,9 +110,8 @@ func (r *Runner) Charge(ctx context.Context, name string, args command.Args) (re
 		bytes = unpacking // a few bytes can unpack to all that a value may have
 	}
 	for _, arg := range args {
-		expansion := expression.Expansion(name, arg.Value)
-		bytes += expansion
-		long = long || expression.IsLong(name, arg.Value, expansion)
+		expansion, isLong := expression.Expansion(name, arg.Value)
+		bytes, long = bytes+expansion, long || isLong
 	}
 	return r.reserve(ctx, bytes, long)
 }

@@ -100,13 +100,7 @@ func TestHungryRunsGoOn(t *testing.T) {
 				f.put(t, "many", source)
 				f.put(t, "few", listening+"- set: {value: '#{len("+large+")}'}")
 				defer f.serving(t)()
-				ctx, end := context.WithCancel(t.Context())
-				ended := make(chan struct{})
-				go func() {
-					defer close(ended)
-					_, _ = f.call(ctx, "pipeline.run", arg("source", "pipeline: ["+hungry+", hang]"))
-				}()
-				<-f.Started
+				end := f.hoard(t)
 				began := time.Now()
 				for range 40 {
 					f.send(t, "many", delivery())
@@ -128,9 +122,24 @@ func TestHungryRunsGoOn(t *testing.T) {
 					t.Errorf("the log has %d lines: %s", n, log)
 				}
 				end()
-				<-ended
 			})
 		})
+	}
+}
+
+// hoard lets a run hold most of the memory of all runs, until end is called.
+func (f *fixture) hoard(t *testing.T) (end func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = f.call(ctx, "pipeline.run", arg("source", "pipeline: ["+hungry+", hang]"))
+	}()
+	<-f.Started
+	return func() {
+		cancel()
+		<-ended
 	}
 }
 
@@ -143,18 +152,11 @@ func TestHungryRunsPassOneThatWaits(t *testing.T) {
 		f.put(t, "slow", listening+"- "+hungry+"\n- hang")
 		f.put(t, "quick", listening+"- "+hungry)
 		defer f.serving(t)()
-		first, end := context.WithCancel(t.Context())
-		ended := make(chan struct{})
-		go func() {
-			defer close(ended)
-			_, _ = f.call(first, "pipeline.run", arg("source", "pipeline: ["+hungry+", hang]"))
-		}()
-		<-f.Started
+		end := f.hoard(t)
 		f.send(t, "slow", delivery())
 		<-f.Started // it is alone
 		f.send(t, "quick", delivery())
 		end()
-		<-ended
 		if got := <-f.queue.outcomes; got.Pipeline != "quick" || got.Status != sluice.StatusOK {
 			t.Errorf("it comes to %+v", got)
 		}
@@ -170,13 +172,7 @@ func TestHungryRunsComeMoreAndMoreSeldom(t *testing.T) {
 		f.put(t, "slow", listening+"- "+hungry+"\n- hang")
 		f.put(t, "quick", listening+"- "+hungry)
 		defer f.serving(t)()
-		ctx, end := context.WithCancel(t.Context())
-		ended := make(chan struct{})
-		go func() {
-			defer close(ended)
-			_, _ = f.call(ctx, "pipeline.run", arg("source", "pipeline: ["+hungry+", hang]"))
-		}()
-		<-f.Started
+		end := f.hoard(t)
 		f.send(t, "slow", delivery())
 		<-f.Started // it is alone
 		before := len(f.reports)
@@ -186,7 +182,6 @@ func TestHungryRunsComeMoreAndMoreSeldom(t *testing.T) {
 			t.Errorf("it ran %d times", runs)
 		}
 		end()
-		<-ended
 		<-f.queue.outcomes
 	})
 }
@@ -203,13 +198,7 @@ func TestPlacesWaitForMemory(t *testing.T) {
 			"where: '#{len(body.method + repeat(\"x\", 7000000)) < 0}'}\n")
 		defer f.serving(t)()
 		synctest.Wait()
-		ctx, end := context.WithCancel(t.Context())
-		ended := make(chan struct{})
-		go func() {
-			defer close(ended)
-			_, _ = f.call(ctx, "pipeline.run", arg("source", "pipeline: ["+hungry+", hang]"))
-		}()
-		<-f.Started
+		end := f.hoard(t)
 		if place := f.queue.handlers["p"].Place(delivery()); place.Order == 0 {
 			t.Error("it has no place")
 		}
@@ -218,7 +207,6 @@ func TestPlacesWaitForMemory(t *testing.T) {
 			t.Errorf("what is not wanted comes to %+v", got)
 		}
 		end()
-		<-ended
 	})
 }
 

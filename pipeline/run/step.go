@@ -183,11 +183,11 @@ func (x *execution) call(ctx context.Context, a *source.Invocation) (any, error)
 	}
 	name, long := a.Command.Name, false
 	for _, arg := range args {
-		expansion := expression.Expansion(name, arg.Value)
+		expansion, isLong := expression.Expansion(name, arg.Value)
 		if err := x.spend(ctx, expansion); err != nil {
 			return nil, err
 		}
-		long = long || expression.IsLong(name, arg.Value, expansion)
+		long = long || isLong
 	}
 	if expression.Computes(name) {
 		began, err := x.scope.Work.Begin(long)
